@@ -1,0 +1,79 @@
+// Package store is the interface to what is kept between runs: per file its
+// manifest line and chunks, and the vectors by content. store/bunt implements
+// it; store/storetest is the conformance suite of every implementation.
+package store
+
+import (
+	"context"
+	"errors"
+
+	"coderag-ls/engine/chunk"
+	"coderag-ls/engine/file"
+)
+
+// The errors that callers tell apart with errors.Is.
+var (
+	// ErrLocked: another process owns the store.
+	ErrLocked = errors.New("index is locked by another process")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("store is closed")
+)
+
+// FileRecord is all that is kept of one indexed file. It is replaced as a
+// whole, in one transaction.
+type FileRecord struct {
+	Path    string // slash-separated, relative to the root
+	Hash    file.Hash
+	Size    int64 // bytes on disk
+	ModTime int64 // Unix nanoseconds
+	Class   file.Class
+	// ChunkVersion is chunk.Version and the chunk settings' digest.
+	ChunkVersion string
+	File         chunk.File
+}
+
+// VectorKey names a vector by what was embedded: SHA-256 of the text given to the model.
+type VectorKey [32]byte
+
+// Vector is an int8-quantised vector: value i is Values[i]*Scale.
+type Vector struct {
+	Scale  float32
+	Values []int8
+}
+
+// Store keeps an index. Methods are safe for concurrent use. After Close all
+// return ErrClosed.
+type Store interface {
+	// Files calls fn for every stored file in path order until fn returns an error,
+	// which Files returns. A damaged record is left out and its path reported by Damaged.
+	Files(ctx context.Context, fn func(FileRecord) error) error
+	// Commit replaces the records of the given files and removes the paths in
+	// gone, all or nothing per file: a reader after a crash sees a file's old record or its
+	// new one.
+	Commit(ctx context.Context, put []FileRecord, gone []string) error
+	// Vectors returns the stored vectors of a model for the keys; missing or damaged
+	// ones are absent from the map.
+	Vectors(ctx context.Context, model string, keys []VectorKey) (map[VectorKey]Vector, error)
+	// PutVectors stores vectors of a model (by fingerprint).
+	PutVectors(ctx context.Context, model string, vectors map[VectorKey]Vector) error
+	// KeepVectors removes the vectors for which keep is false and returns how many went.
+	KeepVectors(ctx context.Context, keep func(model string, key VectorKey) bool) (int, error)
+	// Sync makes everything acknowledged so far durable.
+	Sync(ctx context.Context) error
+	// Info tells size and state.
+	Info() Info
+	Close() error
+}
+
+// Info describes a store.
+type Info struct {
+	Dir     string
+	Bytes   int64 // on disk
+	Files   int
+	Vectors int
+	// Notice tells the user what happened on opening: rebuilt after damage
+	// (and where the damaged file was put), migrated from another schema. "" where all is well.
+	Notice string
+	// Damaged counts records that failed their check and were left out.
+	Damaged int
+}
