@@ -1,0 +1,99 @@
+// Package config declares every setting once: its dotted name, environment
+// variable, type, default, range, scope and documentation are the tags of one
+// struct field. The CLI's flags, the LSP configuration, the VS Code schema,
+// the Neovim docs and the README's table are all made from Table.
+//
+// It imports no other package of the project.
+package config
+
+// Settings are all settings. The tag "setting" is the dotted name, "env" the
+// environment variable's name (CODERAG_ + upper snake case of the name where
+// absent), "min" and "max" its bounds, "scope" is "machine" for settings that
+// run a program, load a library or say where text is sent: those are taken
+// from the environment, the user's file, flags and initializationOptions only.
+// "seed" names the document that the default comes from.
+type Settings struct {
+	Index  Index
+	Chunk  Chunk
+	Embed  Embed
+	Search Search
+	Answer Answer
+	LSP    LSP
+	Log    Log
+}
+
+// Index are the settings of discovery and indexing.
+type Index struct {
+	MaxFileBytes int      `setting:"index.maxFileBytes" default:"1048576" min:"1024" max:"67108864" doc:"Files larger than this many bytes are not indexed."`
+	Exclude      []string `setting:"index.exclude" default:"" doc:"Glob patterns of paths that are not indexed, beside the ignore files and the built-in excludes."`
+	Include      []string `setting:"index.include" default:"" doc:"Glob patterns of paths that are indexed although an ignore file, a built-in exclude or the secret-file rule would skip them."`
+	CacheDir     string   `setting:"index.cacheDir" default:"" scope:"machine" doc:"Directory that holds the indexes; empty for the user's cache directory."`
+	Workers      int      `setting:"index.workers" default:"0" min:"0" max:"64" doc:"Files chunked at the same time; 0 for the number of processors."`
+	Watch        bool     `setting:"index.watch" default:"true" doc:"Watch the workspace for changes on disk."`
+	PollInterval int      `setting:"index.pollInterval" default:"5000" min:"500" max:"600000" doc:"Milliseconds between looks at directories that cannot be watched."`
+	MaxWatches   int      `setting:"index.maxWatches" default:"50000" min:"0" max:"10000000" doc:"Most directories watched at once; the rest are polled."`
+}
+
+// Chunk are the settings of chunking.
+type Chunk struct {
+	MaxChars           int `setting:"chunk.maxChars" default:"1500" min:"200" max:"20000" doc:"Most characters of a code chunk."`
+	ParseDeadline      int `setting:"chunk.parseDeadline" default:"2000" min:"10" max:"60000" doc:"Milliseconds that parsing one file may take before it is cut by lines."`
+	MarkdownMaxTokens  int `setting:"chunk.markdownMaxTokens" default:"1000" min:"100" max:"10000" seed:"OYA" doc:"Markdown sections over this many tokens are split."`
+	MarkdownPartTokens int `setting:"chunk.markdownPartTokens" default:"500" min:"50" max:"10000" seed:"OYA" doc:"Tokens of each part of a split Markdown section."`
+	MarkdownOverlap    int `setting:"chunk.markdownOverlap" default:"100" min:"0" max:"5000" seed:"OYA" doc:"Tokens that neighbouring parts of a split Markdown section share."`
+	TextWords          int `setting:"chunk.textWords" default:"512" min:"32" max:"10000" seed:"SYN" doc:"Words of a prose chunk."`
+	TextOverlap        int `setting:"chunk.textOverlap" default:"50" min:"0" max:"5000" seed:"SYN" doc:"Words that neighbouring prose chunks share."`
+}
+
+// Embed are the settings of the embedding models.
+type Embed struct {
+	Provider    string  `setting:"embed.provider" default:"auto" enum:"auto,static,onnx,none" doc:"auto: the embedded code model, and MiniLM beside it where it is installed; static: the embedded model only; onnx: MiniLM only; none: lexical search only."`
+	ModelDir    string  `setting:"embed.modelDir" default:"" scope:"machine" doc:"Directory of the MiniLM model; empty for the user's data directory."`
+	LibraryPath string  `setting:"embed.libraryPath" default:"" scope:"machine" doc:"Path of the onnxruntime library; empty for the model directory and the system's."`
+	Threads     int     `setting:"embed.threads" default:"0" min:"0" max:"64" doc:"Texts embedded by MiniLM at the same time; 0 for half of the processors."`
+	BatchSize   int     `setting:"embed.batchSize" default:"32" min:"1" max:"512" seed:"PRD" doc:"Chunks handed to MiniLM and committed together."`
+	PathWeight  float64 `setting:"embed.pathWeight" default:"-1" min:"-1" max:"100" doc:"Weight of the path's words in a chunk's vector; -1 for the model's own."`
+}
+
+// Search are the settings of retrieval.
+type Search struct {
+	Hybrid        bool    `setting:"search.hybrid" env:"CODERAG_ENABLE_HYBRID" default:"true" seed:"SYN" doc:"Search vectors beside words; false searches words only."`
+	TopK          int     `setting:"search.topK" env:"CODERAG_TOP_K" default:"20" min:"10" max:"50" seed:"SYN" doc:"Hits returned."`
+	RRFK          int     `setting:"search.rrfK" env:"CODERAG_RRF_K" default:"60" min:"10" max:"100" seed:"PRD" doc:"The constant k of reciprocal rank fusion."`
+	VectorK       int     `setting:"search.vectorK" env:"CODERAG_VECTOR_K" default:"50" min:"20" max:"100" seed:"SYN" doc:"Candidates taken from each vector list."`
+	BM25K         int     `setting:"search.bm25K" env:"CODERAG_BM25_K" default:"50" min:"20" max:"100" seed:"SYN" doc:"Candidates taken from the lexical list."`
+	BM25Weight    float64 `setting:"search.bm25Weight" default:"1" min:"0" max:"10" seed:"SYN" doc:"Weight of the lexical list in the fusion (PRD: 0.4)."`
+	VectorWeight  float64 `setting:"search.vectorWeight" default:"1" min:"0" max:"10" seed:"PRD" doc:"Weight of the embedded model's list in the fusion."`
+	MiniLMWeight  float64 `setting:"search.miniLMWeight" default:"1" min:"0" max:"10" doc:"Weight of MiniLM's list in the fusion."`
+	MissingRank   int     `setting:"search.missingRank" default:"1000" min:"1" max:"100000" seed:"OYA" doc:"Rank given to a candidate that a list does not hold."`
+	FolderBoost   float64 `setting:"search.folderBoost" default:"1.3" min:"1" max:"10" seed:"PRD" doc:"Factor for hits in a folder that the request names."`
+	BM25K1        float64 `setting:"search.bm25K1" default:"1.2" min:"0" max:"5" doc:"BM25's k1: how soon more occurrences stop counting."`
+	BM25B         float64 `setting:"search.bm25B" default:"0.75" min:"0" max:"1" doc:"BM25's b: how much long chunks are held back."`
+	SummaryWeight float64 `setting:"search.summaryWeight" default:"2" min:"0" max:"20" seed:"PRD" doc:"Weight of a word in a doc summary or header."`
+	NameWeight    float64 `setting:"search.nameWeight" default:"3" min:"0" max:"20" doc:"Weight of a word in the file's base name (PRD: 1.5)."`
+	PathWeight    float64 `setting:"search.pathWeight" default:"1" min:"0" max:"20" doc:"Weight of a word in the directories' names."`
+	SymbolWeight  float64 `setting:"search.symbolWeight" default:"3" min:"0" max:"20" doc:"Weight of a word in a name that the chunk defines."`
+	CommentWeight float64 `setting:"search.commentWeight" default:"0.5" min:"0" max:"20" seed:"PRD" doc:"Weight of a word in a comment."`
+	MinRelevance  float64 `setting:"search.minRelevance" default:"0.3" min:"0" max:"1" doc:"Hits under this calibrated relevance are not shown; if none is left the answer is that nothing relevant was found."`
+}
+
+// Answer are the settings of answers.
+type Answer struct {
+	TokenBudget    int `setting:"answer.tokenBudget" default:"8000" min:"0" max:"1000000" seed:"TS" doc:"Tokens of the context; 0 for the model's window."`
+	ReservedTokens int `setting:"answer.reservedTokens" default:"2000" min:"0" max:"100000" seed:"TS" doc:"Tokens kept free for the answer."`
+	MaxCitations   int `setting:"answer.maxCitations" default:"8" min:"1" max:"50" doc:"Citations of an answer without a language model."`
+}
+
+// LSP are the settings of the language server's features.
+type LSP struct {
+	Hover         bool `setting:"lsp.hover" default:"true" doc:"Explain the symbol under the pointer."`
+	CodeLens      bool `setting:"lsp.codeLens" default:"false" doc:"Show above each definition how often it is used."`
+	CodeActions   bool `setting:"lsp.codeActions" default:"true" doc:"Offer to insert cited snippets."`
+	DocumentLinks bool `setting:"lsp.documentLinks" default:"true" doc:"Make citations in documents clickable."`
+}
+
+// Log are the settings of logging.
+type Log struct {
+	Level string `setting:"log.level" default:"info" enum:"debug,info,warn,error" doc:"Least severe messages that are logged."`
+	File  string `setting:"log.file" default:"" scope:"machine" doc:"File that messages are written to; empty for standard error."`
+}

@@ -1,0 +1,2 @@
+// Package engine answers questions about a workspace from an index of it.
+package engine

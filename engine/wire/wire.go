@@ -1,0 +1,338 @@
+// Package wire declares the requests and results that every door speaks: the
+// language server's coderag/* methods, the CLI's --json and the MCP tools. It
+// is the one contract; docs/wire.md is generated from it.
+//
+// Paths are slash-separated and relative to their workspace folder; with
+// several folders they are prefixed with the folder's name. startLine and
+// endLine are 1-based and inclusive. range is {startLine-1, 0}..{endLine, 0},
+// which is valid in every position encoding. Times are milliseconds.
+package wire
+
+// Position is an LSP position (0-based).
+type Position struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+// Range is an LSP range; End is exclusive.
+type Range struct {
+	Start Position `json:"start"`
+	End   Position `json:"end"`
+}
+
+// Document names a text document and, optionally, a range in it.
+type Document struct {
+	URI   string `json:"uri"`
+	Range *Range `json:"range,omitempty"`
+}
+
+// Filters limit what is searched. All given are hard except Folders, which
+// raises matching paths (PRD, metadata filter).
+type Filters struct {
+	SourceTypes  []string `json:"sourceTypes,omitempty"`
+	Folders      []string `json:"folders,omitempty"`
+	FilePatterns []string `json:"filePatterns,omitempty"`
+	Languages    []string `json:"languages,omitempty"`
+	Layers       []string `json:"layers,omitempty"`
+	Symbols      []string `json:"symbols,omitempty"`
+	Imports      []string `json:"imports,omitempty"`
+	ChunkTypes   []string `json:"chunkTypes,omitempty"`
+}
+
+// Turn is one earlier question and its answer.
+type Turn struct {
+	Query  string `json:"query"`
+	Answer string `json:"answer"`
+}
+
+// SearchParams are those of coderag/search.
+type SearchParams struct {
+	Query    string    `json:"query"`
+	Document *Document `json:"document,omitempty"`
+	Filters  Filters   `json:"filters"`
+	// TopK is the number of hits, 0 for the setting search.topK.
+	TopK int `json:"topK,omitempty"`
+}
+
+// AskParams are those of coderag/ask and coderag/context. The tokens
+// partialResultToken and workDoneToken are the LSP door's own.
+type AskParams struct {
+	SearchParams
+	// TokenBudget is the context's size in tokens, 0 for the model's window.
+	TokenBudget int    `json:"tokenBudget,omitempty"`
+	History     []Turn `json:"history,omitempty"`
+}
+
+// RangeParams are those of coderag/similar and coderag/explain.
+type RangeParams struct {
+	Document Document `json:"document"`
+	TopK     int      `json:"topK,omitempty"`
+}
+
+// ReindexParams are those of coderag/reindex; no paths means everything.
+type ReindexParams struct {
+	Paths []string `json:"paths,omitempty"`
+}
+
+// SyncParams are those of coderag/sync, which answers when every change
+// received before it is lexically searchable.
+type SyncParams struct {
+	// Scan compares the disk with the index first.
+	Scan bool `json:"scan,omitempty"`
+	// Vectors waits for the vectors too.
+	Vectors bool `json:"vectors,omitempty"`
+}
+
+// The values of Citation.Verified.
+const (
+	VerifiedExact = "exact" // the lines stand where they were indexed
+	VerifiedMoved = "moved" // the same lines were found elsewhere in the file
+)
+
+// Citation is a range of lines with the proof: Text is exactly the lines as
+// they stood when the answer was emitted, joined by "\n" without a final
+// newline, and SHA256 is the hex digest of its UTF-8.
+type Citation struct {
+	ID        string   `json:"id"` // path:startLine-endLine
+	URI       string   `json:"uri"`
+	Path      string   `json:"path"`
+	Root      string   `json:"root"`
+	Range     Range    `json:"range"`
+	StartLine int      `json:"startLine"`
+	EndLine   int      `json:"endLine"`
+	Text      string   `json:"text"`
+	SHA256    string   `json:"sha256"`
+	Symbol    string   `json:"symbol,omitempty"`
+	Kind      string   `json:"kind,omitempty"`
+	Language  string   `json:"language,omitempty"`
+	Score     float64  `json:"score"`
+	Why       []string `json:"why"`
+	Verified  string   `json:"verified"`
+}
+
+// Related is a place connected to the primary results.
+type Related struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"startLine"`
+	EndLine   int    `json:"endLine"`
+	Relation  string `json:"relation"` // imports, imported_by, calls, called_by, test_for, sibling_file ...
+	Distance  int    `json:"distance"`
+}
+
+// Graph is an excerpt of the dependency graph.
+type Graph struct {
+	Nodes []string `json:"nodes"`
+	Edges []Edge   `json:"edges"`
+}
+
+// Edge is one connection of a Graph.
+type Edge struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Kind string `json:"kind"`
+}
+
+// Request is one retrieval request of a plan.
+type Request struct {
+	Query        string   `json:"query"`
+	SourceTypes  []string `json:"sourceTypes,omitempty"`
+	Folders      []string `json:"folders,omitempty"`
+	FilePatterns []string `json:"filePatterns,omitempty"`
+	Reasoning    string   `json:"reasoning"`
+	TopK         int      `json:"topK,omitempty"`
+}
+
+// Plan tells how a question was understood.
+type Plan struct {
+	Route        string    `json:"route"`  // fast_path, rules, llm
+	Intent       string    `json:"intent"` // find_definition, find_usage, understand_module, find_similar, general
+	CleanedQuery string    `json:"cleanedQuery"`
+	Requests     []Request `json:"requests"`
+	// Fallback names the filter relaxation that was needed, "" if none.
+	Fallback string `json:"fallback,omitempty"`
+}
+
+// Coverage says how complete and fresh the index was.
+type Coverage struct {
+	Indexed int `json:"indexed"` // files searchable
+	Total   int `json:"total"`   // files to be indexed
+	Pending int `json:"pending"` // files not yet lexically searchable
+	// Skipped counts files and directories by skip reason.
+	Skipped      map[string]int `json:"skipped"`
+	VectorsReady float64        `json:"vectorsReady"` // 0-1, the slowest list's share
+	Stale        bool           `json:"stale"`        // changes are known that are not searchable yet
+	Seq          uint64         `json:"seq"`          // the snapshot's number
+}
+
+// Candidates counts the candidates per stage.
+type Candidates struct {
+	Lexical int `json:"lexical"`
+	Vector  int `json:"vector"`
+	Fused   int `json:"fused"`
+}
+
+// Metrics are those of one query.
+type Metrics struct {
+	Timings    map[string]float64 `json:"timings"` // ms per stage: analysis, search, rank, verify, total
+	Candidates Candidates         `json:"candidates"`
+	CacheHit   bool               `json:"cacheHit"`
+	TokensUsed int                `json:"tokensUsed"`
+	TopScore   float64            `json:"topScore"`
+	MeanScore  float64            `json:"meanScore"`
+}
+
+// ModelInfo names the models an answer used.
+type ModelInfo struct {
+	Embedder string  `json:"embedder"` // "code-256", "code-256 + all-MiniLM-L6-v2", "none (lexical only)"
+	LLM      *string `json:"llm"`      // null when none was used
+}
+
+// AskResult is the answer to coderag/ask.
+type AskResult struct {
+	Answer    string     `json:"answer"` // Markdown, citations as [path:start-end]
+	Citations []Citation `json:"citations"`
+	Dropped   int        `json:"dropped"` // citations that no longer held
+	Related   []Related  `json:"related"`
+	Graph     Graph      `json:"graph"`
+	Plan      Plan       `json:"plan"`
+	Coverage  Coverage   `json:"coverage"`
+	Metrics   Metrics    `json:"metrics"`
+	Model     ModelInfo  `json:"model"`
+	Truncated bool       `json:"truncated"`
+	FollowUps []string   `json:"followUps"`
+	NoAnswer  bool       `json:"noAnswer"` // nothing relevant was found
+}
+
+// Hit is one ranked chunk.
+type Hit struct {
+	URI        string   `json:"uri"`
+	Path       string   `json:"path"`
+	Root       string   `json:"root"`
+	StartLine  int      `json:"startLine"`
+	EndLine    int      `json:"endLine"`
+	Symbol     string   `json:"symbol,omitempty"`
+	Kind       string   `json:"kind"`
+	SourceType string   `json:"sourceType"`
+	Language   string   `json:"language,omitempty"`
+	Score      float64  `json:"score"`
+	Why        []string `json:"why"`
+	Text       string   `json:"text"`
+}
+
+// SearchResult is the answer to coderag/search and coderag/similar.
+type SearchResult struct {
+	Hits     []Hit     `json:"hits"`
+	Plan     Plan      `json:"plan"`
+	Coverage Coverage  `json:"coverage"`
+	Metrics  Metrics   `json:"metrics"`
+	Model    ModelInfo `json:"model"`
+}
+
+// ContextResult is the answer to coderag/context: budgeted Markdown.
+type ContextResult struct {
+	Content    string     `json:"content"`
+	Primary    []Citation `json:"primary"`
+	Related    []Related  `json:"related"`
+	TokenCount int        `json:"tokenCount"`
+	Truncated  bool       `json:"truncated"`
+	Coverage   Coverage   `json:"coverage"`
+}
+
+// ExplainResult is the answer to coderag/explain: a symbol's cited
+// explanation. Found is false where no symbol stands at the position.
+type ExplainResult struct {
+	Found       bool       `json:"found"`
+	Symbol      string     `json:"symbol"`
+	Kind        string     `json:"kind"`
+	Signature   string     `json:"signature"`
+	Summary     string     `json:"summary"`
+	Markdown    string     `json:"markdown"`
+	Definitions []Citation `json:"definitions"`
+	UsageCount  int        `json:"usageCount"` // lines outside the definitions that name it
+	Usages      []Citation `json:"usages"`     // top callers
+	Tests       []Citation `json:"tests"`
+	Coverage    Coverage   `json:"coverage"`
+}
+
+// Counters count since the start.
+type Counters struct {
+	Batches        int64 `json:"batches"`
+	Embedded       int64 `json:"embedded"`
+	EmbedCacheHits int64 `json:"embedCacheHits"`
+	Commits        int64 `json:"commits"`
+}
+
+// LastBatch is the newest batch of changes.
+type LastBatch struct {
+	Files int    `json:"files"`
+	Cause string `json:"cause"`
+}
+
+// Queues are the lengths of the pipeline's queues, in files or chunks.
+type Queues struct {
+	Index int `json:"index"` // files to chunk
+	Embed int `json:"embed"` // chunks to embed
+}
+
+// SkippedFile is a file that is not indexed, with the reason.
+type SkippedFile struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// RootStatus is one workspace folder.
+type RootStatus struct {
+	Name  string `json:"name"`
+	Dir   string `json:"dir"`
+	Index string `json:"index"` // the index directory
+	Error string `json:"error,omitempty"`
+}
+
+// Status is the answer to coderag/status.
+type Status struct {
+	Version    string         `json:"version"`
+	Roots      []RootStatus   `json:"roots"`
+	Coverage   Coverage       `json:"coverage"`
+	Chunks     int            `json:"chunks"`
+	Symbols    int            `json:"symbols"`
+	Languages  map[string]int `json:"languages"` // files by language
+	Counters   Counters       `json:"counters"`
+	LastBatch  LastBatch      `json:"lastBatch"`
+	Watches    int            `json:"watches"`
+	WatchCap   int            `json:"watchCap"`
+	Queues     Queues         `json:"queues"`
+	RSSBytes   int64          `json:"rssBytes"`
+	StoreBytes int64          `json:"storeBytes"`
+	Owner      bool           `json:"owner"` // this process owns the index
+	Model      ModelInfo      `json:"model"`
+	// Notices are messages for the user: a rebuilt store, polling instead of
+	// watching, a model that did not load.
+	Notices []string `json:"notices"`
+	// SkippedFiles lists at most 1,000 skipped paths, in path order.
+	SkippedFiles []SkippedFile `json:"skippedFiles"`
+}
+
+// SyncResult is the answer to coderag/sync.
+type SyncResult struct {
+	Coverage Coverage `json:"coverage"`
+}
+
+// DryRun is what indexing would do.
+type DryRun struct {
+	Files        int            `json:"files"`
+	Bytes        int64          `json:"bytes"`
+	Chunks       int            `json:"chunks"`
+	Languages    map[string]int `json:"languages"`
+	Skipped      map[string]int `json:"skipped"`
+	SkippedFiles []SkippedFile  `json:"skippedFiles"`
+	// EstimatedMilliseconds is extrapolated from chunking a sample.
+	EstimatedMilliseconds int64 `json:"estimatedMilliseconds"`
+}
+
+// Progress is a step of long work.
+type Progress struct {
+	Stage string `json:"stage"` // scan, index, embed
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+}
