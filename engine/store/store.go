@@ -29,7 +29,11 @@ type FileRecord struct {
 	Class   file.Class
 	// ChunkVersion is chunk.Version and the chunk settings' digest.
 	ChunkVersion string
-	File         chunk.File
+	// Skip is why the content of the file is not indexed (binary, minified); "" where
+	// it is. It is kept so that the file need not be read again.
+	Skip       file.SkipReason
+	SkipDetail string
+	File       chunk.File
 }
 
 // VectorKey names a vector by what was embedded: SHA-256 of the text given to the model.
