@@ -56,10 +56,32 @@ const (
 	SkipMinified    SkipReason = "minified"           // machine-made, unreadable lines
 	SkipNotRegular  SkipReason = "not a regular file" // FIFO, socket, device
 	SkipSymlink     SkipReason = "symlink out of the root"
+	SkipLinked      SkipReason = "symlink" // its target is found under its own path
 	SkipUnreadable  SkipReason = "unreadable"
 	SkipUnsupported SkipReason = "unsupported type"
 	SkipEmpty       SkipReason = "empty"
 )
+
+// SkipError is a file that is not indexed because of what it is. Read returns
+// it.
+type SkipError struct {
+	Path   string
+	Reason SkipReason
+	// Detail adds what the user needs to act on; may be "".
+	Detail string
+	// Err is the operating system's error of an unreadable file, else nil.
+	Err error
+}
+
+func (e *SkipError) Error() string {
+	if e.Detail == "" {
+		return e.Path + ": " + string(e.Reason)
+	}
+	return e.Path + ": " + string(e.Reason) + ": " + e.Detail
+}
+
+// Unwrap returns the operating system's error.
+func (e *SkipError) Unwrap() error { return e.Err }
 
 // Entry is a file that discovery found and that is to be indexed, as far as
 // its name and its stat tell. Path is slash-separated, relative to the root.
