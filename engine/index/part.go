@@ -1,0 +1,184 @@
+package index
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"coderag-ls/engine/chunk"
+	"coderag-ls/engine/embed"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/store"
+	"coderag-ls/engine/text"
+	"coderag-ls/engine/vector"
+)
+
+// part is an immutable block of documents with its postings. Its vectors stand
+// beside it in the snapshot, since those of a slow model arrive later.
+type part struct {
+	docs  []Doc
+	files []place // part is not set
+	lex   *lexical.Segment
+	defs  map[string][]Definition
+	// folded maps lower-case names to the names of defs.
+	folded func() map[string][]string
+	// saved names the file that holds the postings on disk, "" where none does.
+	saved string
+}
+
+func newPart(docs []Doc, files []place, lex *lexical.Segment) *part {
+	p := &part{docs: docs, files: files, lex: lex, defs: map[string][]Definition{}}
+	for _, at := range files {
+		for i := range at.file.Symbols {
+			s := &at.file.Symbols[i]
+			p.defs[s.Name] = append(p.defs[s.Name], Definition{File: at.file, Symbol: s})
+		}
+	}
+	p.folded = sync.OnceValue(func() map[string][]string {
+		m := make(map[string][]string, len(p.defs))
+		for name := range p.defs {
+			lower := strings.ToLower(name)
+			m[lower] = append(m[lower], name)
+		}
+		return m
+	})
+	return p
+}
+
+// builder collects documents for a part. It is used by one goroutine.
+type builder struct {
+	docs  []Doc
+	files []place
+	lex   *lexical.Builder
+	lists []*listBuilder
+}
+
+// listBuilder collects the rows of one model's list.
+type listBuilder struct {
+	model embed.Model
+	rows  *vector.Builder
+	docs  []int32
+}
+
+func newListBuilder(m embed.Model, capacity int) *listBuilder {
+	rows, err := vector.NewBuilder(m.Dim, capacity)
+	if err != nil {
+		panic(err) // a model's dimension is checked when it is loaded
+	}
+	return &listBuilder{model: m, rows: rows}
+}
+
+// add appends the row of a document: its content vector with its path's.
+func (l *listBuilder) add(doc int32, v store.Vector, f *File) {
+	if l.rows.AppendFloat32(combine(v, f.PathVectors[l.model.Fingerprint], l.model.PathWeight)) == nil {
+		l.docs = append(l.docs, doc)
+	}
+}
+
+// list makes the list of a part of total documents.
+func (l *listBuilder) list(total int) List {
+	list := List{Model: l.model, Matrix: l.rows.Matrix()}
+	if len(l.docs) != total {
+		list.Docs = l.docs
+	}
+	return list
+}
+
+func newBuilder(tok *lexical.Tokenizer, models []embed.Model) *builder {
+	b := &builder{lex: lexical.NewBuilder(tok)}
+	for _, m := range models {
+		b.lists = append(b.lists, newListBuilder(m, 0))
+	}
+	return b
+}
+
+// add appends a file with its chunks. vectors holds, per list, the content
+// vectors of the chunks (nil where there is none yet).
+func (b *builder) add(f *File, chunks []chunk.Chunk, doc *text.Document, vectors [][]store.Vector) {
+	first := int32(len(b.docs))
+	comments := chunk.Comments(f.Class.Language, doc.Content())
+	for i := range chunks {
+		b.docs = append(b.docs, Doc{Chunk: chunks[i], File: f})
+		b.lex.Add(lexicalDoc(f, &chunks[i], doc, comments))
+	}
+	for l, list := range b.lists {
+		if l >= len(vectors) {
+			break
+		}
+		for i, v := range vectors[l] {
+			if v.Values != nil {
+				list.add(first+int32(i), v, f)
+			}
+		}
+	}
+	b.files = append(b.files, place{file: f, first: first, count: int32(len(chunks))})
+}
+
+// combine adds the path's vector to a content vector; both count with their
+// own length (embed.Model.PathWeight).
+func combine(v store.Vector, path []float32, weight float32) []float32 {
+	content := make([]float32, len(v.Values))
+	for i, q := range v.Values {
+		content[i] = float32(q) * v.Scale
+	}
+	if path == nil {
+		embed.Normalize(content)
+		return content
+	}
+	return embed.Combine(content, path, weight)
+}
+
+func (b *builder) build() (*part, []List) {
+	p := newPart(b.docs, b.files, b.lex.Build())
+	lists := make([]List, 0, len(b.lists))
+	for _, l := range b.lists {
+		lists = append(lists, l.list(len(b.docs)))
+	}
+	return p, lists
+}
+
+// row returns the row of a document.
+func (l *List) row(doc int32) (int, bool) {
+	if l.Docs == nil {
+		return int(doc), int(doc) < l.Matrix.Len()
+	}
+	return slices.BinarySearch(l.Docs, doc)
+}
+
+// lexicalDoc gives a chunk to the lexical index: its lines with the comments
+// marked, its names, and its summary with the headers above it.
+func lexicalDoc(f *File, c *chunk.Chunk, doc *text.Document, comments []chunk.Span) lexical.Doc {
+	from, to := doc.LineStart(c.StartLine), doc.LineEnd(c.EndLine)
+	d := lexical.Doc{Body: doc.Content()[from:to], Prose: f.Class.SourceType != file.Code}
+	i, _ := slices.BinarySearchFunc(comments, from, func(s chunk.Span, at int) int {
+		if s.End <= at {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(comments) && comments[i].Start < to; i++ {
+		d.Comments = append(d.Comments, lexical.Span{Start: max(comments[i].Start-from, 0), End: min(comments[i].End, to) - from})
+	}
+	dir, base := path.Split(f.Rel)
+	d.Name, d.Path = strings.TrimSuffix(base, path.Ext(base)), dir
+	d.Defs = c.Symbols
+	d.Summary = strings.Join(append([]string{c.Summary}, c.HeaderPath...), " ")
+	return d
+}
+
+// vectorKey names what of a chunk is embedded: the same header and lines give
+// the same key wherever they stand, so that moving code embeds nothing.
+func vectorKey(c *chunk.Chunk) store.VectorKey {
+	h := sha256.New()
+	h.Write([]byte(c.Header))
+	h.Write([]byte{0})
+	h.Write(c.Hash[:])
+	for _, t := range c.Truncated {
+		h.Write(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(t[0]-c.StartLine)), uint64(t[1]-c.StartLine)))
+	}
+	return store.VectorKey(h.Sum(nil))
+}

@@ -1,0 +1,161 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/vector"
+)
+
+// LexicalResult is what a lexical search found, best first.
+type LexicalResult struct {
+	Hits  []Scored
+	Stats lexical.Stats
+	// Coverage holds, per hit, the share of the question's words that it holds
+	// (lexical.Stats.Coverage).
+	Coverage []float64
+}
+
+// Lexical returns the k best documents for a query. keep, where given, decides
+// which documents count.
+func (s *Snapshot) Lexical(ctx context.Context, q lexical.Query, k int, keep func(*Doc) bool) (LexicalResult, error) {
+	parts := s.Parts()
+	if keep != nil {
+		for i := range parts {
+			parts[i].Filter = s.filter(i, keep)
+		}
+	}
+	res, err := s.words.Search(ctx, parts, q, k)
+	if err != nil {
+		return LexicalResult{}, err
+	}
+	out := LexicalResult{Stats: res.Stats, Hits: make([]Scored, len(res.Hits)), Coverage: make([]float64, len(res.Hits))}
+	for i, h := range res.Hits {
+		out.Hits[i] = Scored{Ref: Ref{int32(h.Part), int32(h.Doc)}, Score: float32(h.Score)}
+		out.Coverage[i] = res.Stats.Coverage(h)
+	}
+	return out, nil
+}
+
+// filter is the set of a part's live documents that keep accepts.
+func (s *Snapshot) filter(part int, keep func(*Doc) bool) lexical.Bitmap {
+	docs := s.parts[part].docs
+	set := lexical.NewBitmap(len(docs))
+	for d := range docs {
+		if s.isLive(part, d) && keep(&docs[d]) {
+			set.Set(d)
+		}
+	}
+	return set
+}
+
+func (s *Snapshot) isLive(part, doc int) bool { return s.live[part][doc>>6]>>(doc&63)&1 != 0 }
+
+// Vectors returns the k documents nearest to a unit query vector in one
+// model's list (Model.Fingerprint), by cosine.
+func (s *Snapshot) Vectors(ctx context.Context, fingerprint string, query []float32, k int, keep func(*Doc) bool) ([]Scored, error) {
+	q, err := vector.NewQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("searching vectors: %w", err)
+	}
+	var parts []vector.Part
+	var lists []*List
+	var at []int
+	for i := range s.parts {
+		list := listOf(s.lists[i], fingerprint)
+		if list == nil || list.Matrix.Len() == 0 {
+			continue
+		}
+		p := vector.Part{Matrix: list.Matrix}
+		docs := s.parts[i].docs
+		switch {
+		case list.Docs == nil:
+			p.Live = vector.Bitmap(s.live[i])
+			if keep != nil {
+				p.Keep = func(row int) bool { return keep(&docs[row]) }
+			}
+		default:
+			p.Keep = func(row int) bool {
+				d := int(list.Docs[row])
+				return s.isLive(i, d) && (keep == nil || keep(&docs[d]))
+			}
+		}
+		parts, lists, at = append(parts, p), append(lists, list), append(at, i)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	hits := vector.Search(parts, q, k)
+	out := make([]Scored, len(hits))
+	for i, h := range hits {
+		doc := int32(h.Row)
+		if lists[h.Part].Docs != nil {
+			doc = lists[h.Part].Docs[h.Row]
+		}
+		out[i] = Scored{Ref: Ref{int32(at[h.Part]), doc}, Score: h.Score}
+	}
+	return out, nil
+}
+
+// VectorScores returns the cosine of a unit query vector to each document in
+// one model's list; ok is false where a document has no vector.
+func (s *Snapshot) VectorScores(fingerprint string, query []float32, refs []Ref) (scores []float32, ok []bool, err error) {
+	q, err := vector.NewQuery(query)
+	if err != nil {
+		return nil, nil, fmt.Errorf("scoring vectors: %w", err)
+	}
+	scores, ok = make([]float32, len(refs)), make([]bool, len(refs))
+	for i, r := range refs {
+		list := listOf(s.lists[r.Part], fingerprint)
+		if list == nil {
+			continue
+		}
+		if row, has := list.row(r.Doc); has {
+			scores[i], ok[i] = list.Matrix.Dot(q, row), true
+		}
+	}
+	return scores, ok, nil
+}
+
+// Vector appends the stored vector of a document to dst; ok is false where it
+// has none.
+func (s *Snapshot) Vector(fingerprint string, r Ref, dst []float32) (v []float32, ok bool) {
+	list := listOf(s.lists[r.Part], fingerprint)
+	if list == nil {
+		return dst, false
+	}
+	row, has := list.row(r.Doc)
+	if !has {
+		return dst, false
+	}
+	return list.Matrix.AppendRow(dst, row), true
+}
+
+// Identifier returns at most k documents whose text has the identifier as a
+// whole, without regard to case, in path and line order.
+func (s *Snapshot) Identifier(name string, k int) []Ref {
+	found := lexical.Lookup(s.Parts(), name)
+	refs := make([]Ref, len(found))
+	for i, o := range found {
+		refs[i] = Ref{int32(o.Part), int32(o.Doc)}
+	}
+	slices.SortFunc(refs, s.Compare)
+	return refs[:min(k, len(refs))]
+}
+
+// Compare orders documents by path, then line.
+func (s *Snapshot) Compare(a, b Ref) int {
+	x, y := s.Doc(a), s.Doc(b)
+	switch {
+	case x.File.Path != y.File.Path:
+		if x.File.Path < y.File.Path {
+			return -1
+		}
+		return 1
+	case x.StartLine != y.StartLine:
+		return x.StartLine - y.StartLine
+	}
+	return x.Index - y.Index
+}

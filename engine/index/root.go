@@ -1,0 +1,124 @@
+package index
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/store"
+)
+
+// SchemaVersion is part of every index directory's name: another version is
+// another directory, so that two versions of the program never share one.
+const SchemaVersion = 1
+
+// root is one workspace folder with its store.
+type root struct {
+	file.Root
+	prefix string // "" or "name/": what workspace paths of this root begin with
+	dir    string // the index directory
+	store  store.Store
+
+	mu      sync.Mutex
+	rules   *file.Rules
+	listing file.Listing
+	scanned bool
+	// known is what the store and the pipeline know of each path.
+	known map[string]known
+	err   string // why the root cannot be scanned, "" where it can
+}
+
+// known is a manifest line: enough to tell whether a file changed.
+type known struct {
+	hash         file.Hash
+	size         int64
+	modTime      int64
+	chunkVersion string
+	skip         file.SkipReason
+	skipDetail   string
+}
+
+// Dir returns the index directory of a root under the cache directory: one per
+// schema version and absolute path.
+func Dir(cacheDir string, r file.Root) string {
+	sum := sha256.Sum256([]byte(filepath.Clean(r.Dir)))
+	name := strings.Map(func(c rune) rune {
+		if c == '-' || c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			return c
+		}
+		return '_'
+	}, filepath.Base(r.Dir))
+	return filepath.Join(cacheDir, fmt.Sprintf("v%d", SchemaVersion), name+"-"+hex.EncodeToString(sum[:8]))
+}
+
+// workspacePath returns the path that results show.
+func (r *root) workspacePath(rel string) string { return r.prefix + rel }
+
+// abs returns the absolute path of a root-relative slash path.
+func (r *root) abs(rel string) string { return filepath.Join(r.Dir, filepath.FromSlash(rel)) }
+
+// rel returns the root-relative slash path of an absolute path.
+func (r *root) rel(abs string) (string, bool) {
+	rel, err := filepath.Rel(r.Dir, abs)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// checkRoot says clearly why a directory cannot be a root.
+func checkRoot(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("workspace folder %s does not exist", dir)
+	case err != nil:
+		return fmt.Errorf("looking at workspace folder %s: %w", dir, err)
+	case !info.IsDir():
+		return fmt.Errorf("workspace folder %s is not a directory", dir)
+	}
+	return nil
+}
+
+// scan compares the disk with what is known and queues what differs. It
+// returns how many files were queued.
+func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
+	rules, err := file.NewRules(r.Root, ix.opts.Files)
+	if err != nil {
+		return 0, fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
+	}
+	listing, err := rules.Scan(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("scanning %s: %w", r.Dir, err)
+	}
+	version := ix.chunkVersion()
+	var items []*item
+	r.mu.Lock()
+	gone := maps.Clone(r.known)
+	for _, e := range listing.Entries {
+		k, have := r.known[e.Path]
+		delete(gone, e.Path)
+		if have && k.size == e.Size && k.modTime == e.ModTime.UnixNano() && k.chunkVersion == version {
+			continue
+		}
+		items = append(items, &item{root: r, rel: e.Path, prio: prioScan, recent: e.ModTime.UnixNano()})
+	}
+	for path := range gone {
+		if !listing.UnderUnreadable(path) {
+			items = append(items, &item{root: r, rel: path, prio: prioTouched})
+		}
+	}
+	r.rules, r.listing, r.scanned = rules, listing, true
+	r.mu.Unlock()
+	ix.queue.push(items...)
+	return len(items), nil
+}

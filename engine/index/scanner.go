@@ -1,0 +1,90 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// scanner runs one scan at a time; requests that come meanwhile are served by
+// one more.
+type scanner struct {
+	ix     *Index
+	signal chan struct{}
+
+	mu        sync.Mutex
+	requested uint64
+	finished  uint64
+	done      chan struct{} // closed and replaced when a scan ends
+}
+
+func newScanner(ix *Index) *scanner {
+	return &scanner{ix: ix, signal: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+func (s *scanner) request(cause string) {
+	s.mu.Lock()
+	s.requested++
+	s.mu.Unlock()
+	s.ix.log.Debug("scan requested", "cause", cause)
+	select {
+	case s.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (s *scanner) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.signal:
+		}
+		s.mu.Lock()
+		upTo := s.requested
+		s.mu.Unlock()
+		queued := 0
+		for _, r := range s.ix.roots {
+			n, err := s.ix.scan(ctx, r)
+			queued += n
+			if err != nil && !errors.Is(err, context.Canceled) {
+				s.ix.notice(err.Error())
+				r.mu.Lock()
+				r.err = err.Error()
+				r.mu.Unlock()
+			}
+		}
+		s.ix.startBatch(queued)
+		s.mu.Lock()
+		s.finished = max(s.finished, upTo)
+		close(s.done)
+		s.done = make(chan struct{})
+		s.mu.Unlock()
+		s.ix.changed()
+	}
+}
+
+// scanning reports whether a scan is wanted or running.
+func (s *scanner) scanning() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.finished < s.requested
+}
+
+// wait returns when every scan requested before the call has ended.
+func (s *scanner) wait(ctx context.Context) error {
+	s.mu.Lock()
+	target := s.requested
+	for s.finished < target {
+		done := s.done
+		s.mu.Unlock()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		s.mu.Lock()
+	}
+	s.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,209 @@
+package index
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"coderag-ls/engine/embed"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/wire"
+)
+
+// maxSkipped is how many skipped paths a status lists.
+const maxSkipped = 1000
+
+// Coverage says how complete and fresh the index is, seen through a snapshot.
+func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
+	c := wire.Coverage{Skipped: map[string]int{}, Seq: s.Seq, Indexed: s.FileCount()}
+	c.Pending = ix.queue.len()
+	c.Stale = c.Pending > 0 || ix.scans.scanning()
+	for _, r := range ix.roots {
+		r.mu.Lock()
+		for _, sk := range r.listing.Skips {
+			c.Skipped[string(sk.Reason)]++
+		}
+		total := len(r.listing.Entries)
+		for _, k := range r.known {
+			if k.skip != "" {
+				c.Skipped[string(k.skip)]++
+				total--
+			}
+		}
+		c.Total += total
+		if r.err != "" {
+			c.Stale = true
+		}
+		r.mu.Unlock()
+	}
+	c.Total = max(c.Total, c.Indexed)
+	c.VectorsReady = ix.vectorsReady(s)
+	return c
+}
+
+// vectorsReady is the share of documents that every model has a vector of.
+func (ix *Index) vectorsReady(s *Snapshot) float64 {
+	if len(ix.models) == 0 || s.docs == 0 {
+		return 1
+	}
+	least := s.docs
+	for _, m := range ix.models {
+		n := 0
+		for i, lists := range s.lists {
+			l := listOf(lists, m.Fingerprint)
+			switch {
+			case l == nil:
+			case l.Docs == nil:
+				n += liveDocs(s.live[i])
+			default:
+				for _, d := range l.Docs {
+					if s.isLive(i, int(d)) {
+						n++
+					}
+				}
+			}
+		}
+		least = min(least, n)
+	}
+	return float64(least) / float64(s.docs)
+}
+
+// Status tells the state of the index; the caller adds what it alone knows.
+func (ix *Index) Status(s *Snapshot) wire.Status {
+	st := wire.Status{
+		Coverage: ix.Coverage(s), Chunks: s.Len(), Languages: map[string]int{}, Owner: true,
+		Counters: wire.Counters{
+			Batches: ix.counters.batches.Load(), Embedded: ix.counters.embedded.Load(),
+			EmbedCacheHits: ix.counters.cacheHits.Load(), Commits: ix.counters.commits.Load(),
+		},
+		Queues: wire.Queues{Index: ix.queue.len()},
+		Model:  wire.ModelInfo{Embedder: ModelNames(ix.models)},
+	}
+	for _, f := range s.Files() {
+		st.Languages[f.Class.Language]++
+		st.Symbols += len(f.Symbols)
+	}
+	if ix.vectors != nil {
+		ix.vectors.mu.Lock()
+		st.Queues.Embed = ix.vectors.left
+		ix.vectors.mu.Unlock()
+	}
+	for _, r := range ix.roots {
+		info := r.store.Info()
+		st.StoreBytes += info.Bytes
+		r.mu.Lock()
+		st.Roots = append(st.Roots, wire.RootStatus{Name: r.Name, Dir: r.Dir, Index: r.dir, Error: r.err})
+		for _, sk := range r.listing.Skips {
+			st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(sk.Path), Reason: string(sk.Reason), Detail: sk.Detail})
+		}
+		for rel, k := range r.known {
+			if k.skip != "" {
+				st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(rel), Reason: string(k.skip), Detail: k.skipDetail})
+			}
+		}
+		r.mu.Unlock()
+	}
+	slices.SortFunc(st.SkippedFiles, func(a, b wire.SkippedFile) int { return strings.Compare(a.Path, b.Path) })
+	st.SkippedFiles = st.SkippedFiles[:min(maxSkipped, len(st.SkippedFiles))]
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	st.LastBatch = ix.last
+	st.Watches, st.WatchCap = ix.watches, ix.watchCap
+	st.Notices = append(slices.Clone(ix.notices), nonEmpty(ix.watchNotice)...)
+	return st
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return []string{}
+	}
+	return []string{s}
+}
+
+// ModelNames names the models for results.
+func ModelNames(models []embed.Model) string {
+	if len(models) == 0 {
+		return "none (lexical only)"
+	}
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.Name
+	}
+	return strings.Join(names, " + ")
+}
+
+// SetWatch records what the watcher reports.
+func (ix *Index) SetWatch(watches, limit int, notice string) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.watches, ix.watchCap, ix.watchNotice = watches, limit, notice
+}
+
+// Keep reports whether a path (absolute) is indexed or, for a directory, may
+// hold indexed files.
+func (ix *Index) Keep(path string, isDir bool) bool {
+	for _, r := range ix.roots {
+		rel, ok := r.rel(path)
+		if !ok {
+			continue
+		}
+		if rel == "." {
+			return true
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if isDir {
+			reason, _ := r.rules.Decide(rel, true)
+			return reason == ""
+		}
+		return file.IsIgnoreFile(rel) || !r.rules.Ignored(rel)
+	}
+	return false
+}
+
+// Directories returns the absolute directories that hold files to be indexed,
+// as the last scan found them.
+func (ix *Index) Directories() []string {
+	var dirs []string
+	for _, r := range ix.roots {
+		r.mu.Lock()
+		for _, d := range r.listing.Dirs {
+			dirs = append(dirs, r.abs(d))
+		}
+		r.mu.Unlock()
+	}
+	return dirs
+}
+
+// Models returns the models in use, the inline one first.
+func (ix *Index) Models() []embed.Model { return ix.models }
+
+// Resolve turns a workspace path into an absolute path; ok is false where no
+// such file exists.
+func (ix *Index) Resolve(path string) (string, bool) {
+	for _, r := range ix.roots {
+		rel, ok := strings.CutPrefix(path, r.prefix)
+		if !ok {
+			continue
+		}
+		abs := r.abs(rel)
+		if back, ok := r.rel(abs); !ok || back != rel {
+			continue // "../" leaves the root
+		}
+		if info, err := os.Stat(abs); err == nil && info.Mode().IsRegular() {
+			return abs, true
+		}
+	}
+	return "", false
+}
+
+// WorkspacePath turns an absolute path into a workspace path; ok is false
+// outside of the workspace.
+func (ix *Index) WorkspacePath(abs string) (string, bool) {
+	for _, r := range ix.roots {
+		if rel, ok := r.rel(abs); ok {
+			return r.workspacePath(rel), true
+		}
+	}
+	return "", false
+}

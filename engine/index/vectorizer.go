@@ -1,0 +1,340 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"coderag-ls/engine/chunk"
+	"coderag-ls/engine/embed"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/store"
+	"coderag-ls/engine/text"
+)
+
+// listPublish is how often vectors that were made become searchable while more
+// are on their way.
+const listPublish = 2 * time.Second
+
+// vectorizer fills the list of the slow model in, behind everything else: what
+// was edited last comes first.
+type vectorizer struct {
+	ix     *Index
+	model  embed.Model
+	signal chan struct{}
+
+	mu   sync.Mutex
+	idle bool          // the newest snapshot seen has all its vectors
+	left int           // chunks without a vector
+	done chan struct{} // closed and replaced when a pass ends
+	err  error         // what stopped it, nil while it works
+}
+
+func newVectorizer(ix *Index) *vectorizer {
+	return &vectorizer{
+		ix: ix, model: ix.models[len(ix.models)-1],
+		signal: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+}
+
+func (z *vectorizer) wake() {
+	z.mu.Lock()
+	z.idle = false
+	z.mu.Unlock()
+	select {
+	case z.signal <- struct{}{}:
+	default:
+	}
+}
+
+// wait returns when everything searchable at the call has its vector, or the
+// model gave up.
+func (z *vectorizer) wait(ctx context.Context) error {
+	z.wake()
+	z.mu.Lock()
+	for !z.idle && z.err == nil {
+		done := z.done
+		z.mu.Unlock()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		z.mu.Lock()
+	}
+	defer z.mu.Unlock()
+	return z.err
+}
+
+func (z *vectorizer) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-z.signal:
+		}
+		err := z.pass(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		z.mu.Lock()
+		if err != nil {
+			z.err = err
+		}
+		z.idle = len(z.signal) == 0
+		close(z.done)
+		z.done = make(chan struct{})
+		z.mu.Unlock()
+		if err != nil {
+			z.ix.notice(fmt.Sprintf("%s stopped: %v (answers go on without it)", z.model.Name, err))
+			return
+		}
+		z.ix.changed()
+	}
+}
+
+// target is a document that has no vector yet.
+type target struct {
+	root *root
+	part *part
+	doc  int32
+	key  store.VectorKey
+}
+
+// made is a vector for a document.
+type made struct {
+	target
+	vector store.Vector
+}
+
+// pass gives every document of the snapshot a vector; it begins again when
+// files change meanwhile, so that they come first.
+func (z *vectorizer) pass(ctx context.Context) error {
+	size := cmp.Or(z.ix.opts.BehindBatch, 32)
+	for {
+		snap := z.ix.Snapshot()
+		targets := z.missing(snap)
+		z.setLeft(len(targets))
+		if len(targets) == 0 {
+			return nil
+		}
+		var ready []made
+		published := time.Now()
+		files := map[*File]*text.Document{}
+		for len(targets) > 0 {
+			n := min(size, len(targets))
+			batch, err := z.embed(ctx, targets[:n], files)
+			if err != nil {
+				return err
+			}
+			ready = append(ready, batch...)
+			targets = targets[n:]
+			if time.Since(published) > listPublish {
+				z.publish(ready)
+				ready, published = nil, time.Now()
+				clear(files)
+				z.setLeft(len(targets))
+			}
+			if now := z.ix.Snapshot(); now != snap && !slices.Equal(now.parts, snap.parts) {
+				break // what changed goes first
+			}
+		}
+		z.publish(ready)
+		if len(targets) == 0 && slices.Equal(z.ix.Snapshot().parts, snap.parts) {
+			z.setLeft(0)
+			return nil
+		}
+	}
+}
+
+func (z *vectorizer) setLeft(n int) {
+	z.mu.Lock()
+	z.left = n
+	z.mu.Unlock()
+}
+
+// missing lists the live documents without a vector, newest files first.
+func (z *vectorizer) missing(snap *Snapshot) []target {
+	byDir := map[string]*root{}
+	for _, r := range z.ix.roots {
+		byDir[r.Dir] = r
+	}
+	var targets []target
+	for i, p := range snap.parts {
+		list := listOf(snap.lists[i], z.model.Fingerprint)
+		for d := range p.docs {
+			if snap.live[i][d>>6]>>(d&63)&1 == 0 {
+				continue
+			}
+			if list != nil {
+				if _, ok := list.row(int32(d)); ok {
+					continue
+				}
+			}
+			doc := &p.docs[d]
+			targets = append(targets, target{byDir[doc.File.Root.Dir], p, int32(d), vectorKey(&doc.Chunk)})
+		}
+	}
+	slices.SortStableFunc(targets, func(a, b target) int {
+		return cmp.Compare(b.part.docs[b.doc].File.ModTime, a.part.docs[a.doc].File.ModTime)
+	})
+	return targets
+}
+
+func listOf(lists []List, fingerprint string) *List {
+	for i := range lists {
+		if lists[i].Model.Fingerprint == fingerprint {
+			return &lists[i]
+		}
+	}
+	return nil
+}
+
+// embed returns the vectors of a batch: stored ones, else new ones. Documents
+// whose file changed since are left out: the next pass has their successors.
+func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]*text.Document) ([]made, error) {
+	perRoot := map[*root][]store.VectorKey{}
+	for _, t := range batch {
+		perRoot[t.root] = append(perRoot[t.root], t.key)
+	}
+	have := map[store.VectorKey]store.Vector{}
+	for r, keys := range perRoot {
+		stored, err := r.store.Vectors(ctx, z.model.Fingerprint, keys)
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range stored {
+			have[k] = v
+		}
+	}
+	z.ix.counters.cacheHits.Add(int64(len(have)))
+	var texts []string
+	var wanted []target
+	asked := map[store.VectorKey]bool{}
+	for _, t := range batch {
+		if _, ok := have[t.key]; ok || asked[t.key] {
+			continue
+		}
+		doc := &t.part.docs[t.doc]
+		body, ok := files[doc.File]
+		if !ok {
+			if content, err := file.Read(doc.File.Abs(), z.ix.opts.Files.MaxBytes); err == nil && content.Hash == doc.File.Hash {
+				body = text.New(content.Text)
+			}
+			files[doc.File] = body
+		}
+		if body != nil {
+			asked[t.key] = true
+			texts, wanted = append(texts, chunk.Embeddable(doc.Chunk, body)), append(wanted, t)
+		}
+	}
+	vectors, err := z.vectors(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	fresh := map[*root]map[store.VectorKey]store.Vector{}
+	for i, t := range wanted {
+		scale, values := embed.Quantize(vectors[i])
+		v := store.Vector{Scale: scale, Values: values}
+		have[t.key] = v
+		if fresh[t.root] == nil {
+			fresh[t.root] = map[store.VectorKey]store.Vector{}
+		}
+		fresh[t.root][t.key] = v
+	}
+	z.ix.counters.embedded.Add(int64(len(wanted)))
+	for r, vs := range fresh {
+		if err := r.store.PutVectors(ctx, z.model.Fingerprint, vs); err != nil {
+			if errors.Is(err, store.ErrClosed) {
+				return nil, err
+			}
+			z.ix.notice(fmt.Sprintf("cannot write vectors of %s: %v", r.Dir, err))
+		}
+	}
+	var all []made
+	for _, t := range batch {
+		if v, ok := have[t.key]; ok {
+			all = append(all, made{t, v})
+		}
+	}
+	return all, nil
+}
+
+// vectors embeds texts on several goroutines, each with a share of them.
+func (z *vectorizer) vectors(ctx context.Context, texts []string) ([][]float32, error) {
+	threads := z.ix.opts.BehindThreads
+	if threads <= 0 {
+		threads = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	threads = min(threads, len(texts))
+	out := make([][]float32, len(texts))
+	errs := make([]error, threads)
+	var wg sync.WaitGroup
+	for w := range threads {
+		wg.Go(func() {
+			for i := w; i < len(texts) && errs[w] == nil; i += threads {
+				v, err := z.ix.opts.Behind.Embed(ctx, texts[i:i+1])
+				if err != nil {
+					errs[w] = err
+					return
+				}
+				out[i] = v[0]
+			}
+		})
+	}
+	wg.Wait()
+	return out, errors.Join(errs...)
+}
+
+// publish adds vectors to the lists of the parts that still stand.
+func (z *vectorizer) publish(ready []made) {
+	if len(ready) == 0 {
+		return
+	}
+	byPart := map[*part][]made{}
+	for _, m := range ready {
+		byPart[m.part] = append(byPart[m.part], m)
+	}
+	ix := z.ix
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	next := *ix.Snapshot()
+	next.lists = slices.Clone(next.lists)
+	for i, p := range next.parts {
+		if news := byPart[p]; len(news) > 0 {
+			lists := slices.DeleteFunc(slices.Clone(next.lists[i]), func(l List) bool { return l.Model.Fingerprint == z.model.Fingerprint })
+			next.lists[i] = append(lists, z.extend(listOf(next.lists[i], z.model.Fingerprint), p, news))
+		}
+	}
+	next.Seq = ix.seq.Add(1)
+	ix.snapshot.Store(&next)
+}
+
+// extend merges new rows into a list, in document order.
+func (z *vectorizer) extend(old *List, p *part, news []made) List {
+	slices.SortFunc(news, func(a, b made) int { return cmp.Compare(a.doc, b.doc) })
+	l := newListBuilder(z.model, len(news))
+	n := 0
+	upTo := func(doc int32) {
+		for ; n < len(news) && news[n].doc < doc; n++ {
+			l.add(news[n].doc, news[n].vector, p.docs[news[n].doc].File)
+		}
+	}
+	if old != nil {
+		for r := range old.Matrix.Len() {
+			d := int32(r)
+			if old.Docs != nil {
+				d = old.Docs[r]
+			}
+			upTo(d)
+			l.copy(d, d, old)
+		}
+	}
+	upTo(int32(len(p.docs)))
+	return l.list(len(p.docs))
+}

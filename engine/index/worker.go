@@ -1,0 +1,378 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"coderag-ls/engine/chunk"
+	"coderag-ls/engine/embed"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/store"
+	"coderag-ls/engine/text"
+	"coderag-ls/engine/wire"
+)
+
+const (
+	// partDocs is how many documents a part is sealed at: big enough that a
+	// search visits few parts, small enough that the first is there soon.
+	partDocs = 4096
+	// firstSeal and laterSeal are how long a worker may hold finished files
+	// back: while little is searchable, and afterwards.
+	firstSeal = 200 * time.Millisecond
+	laterSeal = 2 * time.Second
+)
+
+// worker turns queued files into parts.
+type worker struct {
+	ix      *Index
+	root    *root
+	b       *builder
+	items   []*item
+	records []store.FileRecord
+	removed []string // root-relative paths that leave the store
+	hidden  []string // workspace paths that leave the snapshot
+	vectors []map[store.VectorKey]store.Vector
+	started time.Time
+}
+
+// work takes files until ctx ends.
+func (ix *Index) work(ctx context.Context) {
+	w := &worker{ix: ix}
+	for {
+		it, ok := ix.queue.pop()
+		if !ok {
+			w.seal(ctx)
+			select {
+			case <-ctx.Done():
+				return
+			case <-ix.queue.ready:
+			}
+			continue
+		}
+		if w.root != nil && w.root != it.root {
+			w.seal(ctx)
+		}
+		w.take(ctx, it)
+		if ctx.Err() != nil {
+			return
+		}
+		if w.full() {
+			w.seal(ctx)
+		}
+	}
+}
+
+func (w *worker) full() bool {
+	limit := laterSeal
+	if w.ix.Snapshot().Len() < partDocs {
+		limit = firstSeal
+	}
+	return len(w.b.docs) >= partDocs || time.Since(w.started) > limit
+}
+
+// take looks at one file.
+func (w *worker) take(ctx context.Context, it *item) {
+	if w.b == nil {
+		w.root, w.started = it.root, time.Now()
+		w.b = newBuilder(w.ix.tok, w.ix.inlineModels())
+		w.vectors = make([]map[store.VectorKey]store.Vector, len(w.b.lists))
+		for i := range w.vectors {
+			w.vectors[i] = map[store.VectorKey]store.Vector{}
+		}
+	}
+	w.items = append(w.items, it)
+	if err := w.look(ctx, it); err != nil && ctx.Err() == nil {
+		w.ix.log.Error("indexing", "path", it.root.workspacePath(it.rel), "error", err)
+	}
+}
+
+// look reads a file and adds what it makes of it to the builder.
+func (w *worker) look(ctx context.Context, it *item) error {
+	r, rel := it.root, it.rel
+	r.mu.Lock()
+	before, have := r.known[rel]
+	ignored := r.rules.Ignored(rel)
+	r.mu.Unlock()
+	if ignored {
+		w.remove(rel)
+		return nil
+	}
+	abs := r.abs(rel)
+	content, err := file.Read(abs, w.ix.opts.Files.MaxBytes)
+	var skip *file.SkipError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		w.remove(rel)
+		return nil
+	case errors.As(err, &skip):
+		if skip.Reason == file.SkipUnreadable && have {
+			return err // not the same as deleted: what is known stays
+		}
+		w.skip(rel, content, skip.Reason, skip.Detail)
+		return nil
+	case err != nil:
+		return err
+	}
+	version := w.ix.chunkVersion()
+	if have && !it.force && before.hash == content.Hash && before.chunkVersion == version {
+		if w.restat(rel, content, before) {
+			return nil
+		}
+	}
+	class, reason, detail := file.Classify(rel, content.Text)
+	if reason != "" {
+		w.skip(rel, content, reason, detail)
+		return nil
+	}
+	doc := text.New(content.Text)
+	chunked := w.ix.chunker.Chunk(ctx, chunk.Input{Path: rel, Class: class, Text: doc})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	rec := store.FileRecord{
+		Path: rel, Hash: content.Hash, Size: content.Size, ModTime: content.ModTime.UnixNano(),
+		Class: class, ChunkVersion: version, File: chunked,
+	}
+	f := w.ix.newFile(ctx, r, &rec)
+	vectors, fresh, err := w.ix.inlineVectors(ctx, r.store, chunked.Chunks, doc)
+	if err != nil {
+		return fmt.Errorf("embedding %s: %w", f.Path, err)
+	}
+	for i := range fresh {
+		maps.Copy(w.vectors[i], fresh[i])
+	}
+	w.records = append(w.records, rec)
+	w.b.add(f, chunked.Chunks, doc, vectors)
+	return nil
+}
+
+// restat keeps what is indexed of a file whose text did not change. It is false
+// where the snapshot does not hold the file.
+func (w *worker) restat(rel string, content file.Content, before known) bool {
+	rec := store.FileRecord{
+		Path: rel, Hash: before.hash, Size: content.Size, ModTime: content.ModTime.UnixNano(),
+		ChunkVersion: before.chunkVersion, Skip: before.skip, SkipDetail: before.skipDetail,
+	}
+	if before.skip == "" {
+		snap := w.ix.Snapshot()
+		f := snap.File(w.root.workspacePath(rel))
+		if f == nil || f.Hash != before.hash {
+			return false
+		}
+		rec.Class = f.Class
+		rec.File = chunk.File{Symbols: f.Symbols, Imports: f.Imports}
+		for _, ref := range snap.DocsOf(f) {
+			rec.File.Chunks = append(rec.File.Chunks, snap.Doc(ref).Chunk)
+		}
+	}
+	w.records = append(w.records, rec)
+	return true
+}
+
+func (w *worker) skip(rel string, content file.Content, reason file.SkipReason, detail string) {
+	w.records = append(w.records, store.FileRecord{
+		Path: rel, Hash: content.Hash, Size: content.Size, ModTime: content.ModTime.UnixNano(),
+		ChunkVersion: w.ix.chunkVersion(), Skip: reason, SkipDetail: detail,
+	})
+	w.hidden = append(w.hidden, w.root.workspacePath(rel))
+}
+
+func (w *worker) remove(rel string) {
+	w.removed = append(w.removed, rel)
+	w.hidden = append(w.hidden, w.root.workspacePath(rel))
+}
+
+// seal commits what was made, publishes it and calls the files done.
+func (w *worker) seal(ctx context.Context) {
+	if w.b == nil {
+		return
+	}
+	defer func() { *w = worker{ix: w.ix} }()
+	if ctx.Err() != nil {
+		return // the next start does it again
+	}
+	ix, r := w.ix, w.root
+	if err := w.commit(ctx); err != nil {
+		if ctx.Err() != nil {
+			return
+		}
+		// What is not stored is still searchable; the next start indexes it again.
+		ix.notice(fmt.Sprintf("cannot write the index of %s: %v (answers go on from memory)", r.Dir, err))
+	}
+	var added []*part
+	var lists [][]List
+	if len(w.b.files) > 0 {
+		p, l := w.b.build()
+		added, lists = []*part{p}, [][]List{l}
+	}
+	ix.replace(added, lists, w.hidden)
+	r.mu.Lock()
+	for _, rec := range w.records {
+		r.known[rec.Path] = knownOf(&rec)
+	}
+	for _, rel := range w.removed {
+		delete(r.known, rel)
+	}
+	r.mu.Unlock()
+	ix.queue.finish(w.items)
+	ix.progress()
+	ix.compact()
+	select {
+	case ix.unsaved <- struct{}{}:
+	default:
+	}
+	if ix.vectors != nil {
+		ix.vectors.wake()
+	}
+	ix.changed()
+}
+
+func (w *worker) commit(ctx context.Context) error {
+	for i, v := range w.vectors {
+		if len(v) > 0 {
+			if err := w.root.store.PutVectors(ctx, w.b.lists[i].model.Fingerprint, v); err != nil {
+				return err
+			}
+		}
+	}
+	if len(w.records)+len(w.removed) == 0 {
+		return nil
+	}
+	w.ix.counters.commits.Add(1)
+	return w.root.store.Commit(ctx, w.records, w.removed)
+}
+
+func knownOf(rec *store.FileRecord) known {
+	return known{
+		hash: rec.Hash, size: rec.Size, modTime: rec.ModTime, chunkVersion: rec.ChunkVersion,
+		skip: rec.Skip, skipDetail: rec.SkipDetail,
+	}
+}
+
+// newFile makes the snapshot's file of a record.
+func (ix *Index) newFile(ctx context.Context, r *root, rec *store.FileRecord) *File {
+	f := &File{
+		Path: r.workspacePath(rec.Path), Rel: rec.Path, Root: r.Root, Class: rec.Class, Hash: rec.Hash,
+		Size: rec.Size, ModTime: rec.ModTime, Symbols: rec.File.Symbols, Imports: rec.File.Imports,
+	}
+	f.PathVectors = ix.pathVectors(ctx, rec.Path)
+	return f
+}
+
+// pathVectors embeds the words of a path with every model; a model that fails
+// is left out.
+func (ix *Index) pathVectors(ctx context.Context, rel string) map[string][]float32 {
+	vectors := make(map[string][]float32, len(ix.models))
+	for i, e := range ix.embedders() {
+		v, err := e.Embed(ctx, []string{embed.PathText(rel)})
+		if err != nil {
+			ix.log.Debug("embedding a path", "path", rel, "error", err)
+			continue
+		}
+		vectors[ix.models[i].Fingerprint] = v[0]
+	}
+	return vectors
+}
+
+func (ix *Index) embedders() []embed.Embedder {
+	var all []embed.Embedder
+	for _, e := range []embed.Embedder{ix.opts.Inline, ix.opts.Behind} {
+		if e != nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func (ix *Index) inlineModels() []embed.Model {
+	if ix.opts.Inline == nil {
+		return nil
+	}
+	return ix.models[:1]
+}
+
+// inlineVectors returns the content vectors of the inline model, from the store
+// where it has them. fresh are those that must be stored.
+func (ix *Index) inlineVectors(ctx context.Context, st store.Store, chunks []chunk.Chunk, doc *text.Document) (vectors [][]store.Vector, fresh []map[store.VectorKey]store.Vector, err error) {
+	if ix.opts.Inline == nil {
+		return nil, nil, nil
+	}
+	fp := ix.models[0].Fingerprint
+	keys := make([]store.VectorKey, len(chunks))
+	for i := range chunks {
+		keys[i] = vectorKey(&chunks[i])
+	}
+	have, err := st.Vectors(ctx, fp, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	ix.counters.cacheHits.Add(int64(len(have)))
+	var texts []string
+	var missing []int
+	for i, k := range keys {
+		if _, ok := have[k]; !ok {
+			texts, missing = append(texts, chunk.Embeddable(chunks[i], doc)), append(missing, i)
+		}
+	}
+	made := map[store.VectorKey]store.Vector{}
+	if len(texts) > 0 {
+		vs, err := ix.opts.Inline.Embed(ctx, texts)
+		if err != nil {
+			return nil, nil, err
+		}
+		ix.counters.embedded.Add(int64(len(vs)))
+		for n, i := range missing {
+			scale, values := embed.Quantize(vs[n])
+			made[keys[i]] = store.Vector{Scale: scale, Values: values}
+		}
+	}
+	row := make([]store.Vector, len(chunks))
+	for i, k := range keys {
+		v, ok := have[k]
+		if !ok {
+			v = made[k]
+		}
+		row[i] = v
+	}
+	return [][]store.Vector{row}, []map[store.VectorKey]store.Vector{made}, nil
+}
+
+// replace publishes a snapshot with the added parts and without the gone paths.
+func (ix *Index) replace(added []*part, lists [][]List, gone []string) {
+	ix.publish.Lock()
+	defer ix.publish.Unlock()
+	next := ix.Snapshot().with(added, lists, gone)
+	next.Seq = ix.seq.Add(1)
+	ix.snapshot.Store(next)
+}
+
+func (ix *Index) startBatch(files int) {
+	ix.mu.Lock()
+	ix.batch = files
+	ix.mu.Unlock()
+	ix.progress()
+}
+
+func (ix *Index) progress() {
+	if ix.opts.Progress == nil {
+		return
+	}
+	ix.mu.Lock()
+	total := ix.batch
+	pending := ix.queue.len()
+	ix.batch = max(total, pending)
+	if pending == 0 {
+		ix.batch = 0
+	}
+	total = max(total, pending)
+	ix.opts.Progress(wire.Progress{Stage: "index", Done: total - pending, Total: total})
+	ix.mu.Unlock()
+}
+
+// sortedKeys is for messages that must not depend on map order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
