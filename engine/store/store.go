@@ -17,6 +17,11 @@ var (
 	ErrLocked = errors.New("index is locked by another process")
 	// ErrClosed: the store was closed.
 	ErrClosed = errors.New("store is closed")
+	// ErrNewer: the store was written by a newer version of the program and cannot be
+	// read; nothing was changed. (An older one is migrated, see Info.Notice.)
+	ErrNewer = errors.New("index was written by a newer version")
+	// ErrFull: the disk or a quota is full. What was acknowledged before is kept.
+	ErrFull = errors.New("no space left for the index")
 )
 
 // FileRecord is all that is kept of one indexed file. It is replaced as a
@@ -49,11 +54,13 @@ type Vector struct {
 // return ErrClosed.
 type Store interface {
 	// Files calls fn for every stored file in path order until fn returns an error,
-	// which Files returns. A damaged record is left out and its path reported by Damaged.
+	// which Files returns. It sees the store as it was at the call; fn may use the store.
+	// Empty slices come back as nil. A damaged record is left out and counted in Info.Damaged.
 	Files(ctx context.Context, fn func(FileRecord) error) error
 	// Commit replaces the records of the given files and removes the paths in
 	// gone, all or nothing per file: a reader after a crash sees a file's old record or its
-	// new one.
+	// new one. A path in both is put. An error may come after some of the files were
+	// committed; committing all of them again is safe.
 	Commit(ctx context.Context, put []FileRecord, gone []string) error
 	// Vectors returns the stored vectors of a model for the keys; missing or damaged
 	// ones are absent from the map.
@@ -61,11 +68,16 @@ type Store interface {
 	// PutVectors stores vectors of a model (by fingerprint).
 	PutVectors(ctx context.Context, model string, vectors map[VectorKey]Vector) error
 	// KeepVectors removes the vectors for which keep is false and returns how many went.
+	// keep must not use the store.
 	KeepVectors(ctx context.Context, keep func(model string, key VectorKey) bool) (int, error)
 	// Sync makes everything acknowledged so far durable.
 	Sync(ctx context.Context) error
-	// Info tells size and state.
+	// Shrink gives the room of replaced and removed records back to the disk. Writers wait
+	// for it: call it when idle and where Info.Garbage is worth it.
+	Shrink(ctx context.Context) error
+	// Info tells size and state. After Close it tells Dir only.
 	Info() Info
+	// Close makes everything durable and gives the store up. The second call returns ErrClosed.
 	Close() error
 }
 
@@ -73,6 +85,7 @@ type Store interface {
 type Info struct {
 	Dir     string
 	Bytes   int64 // on disk
+	Garbage int64 // of them, what Shrink would free, about
 	Files   int
 	Vectors int
 	// Notice tells the user what happened on opening: rebuilt after damage

@@ -1,0 +1,80 @@
+package bunt
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"coderag-ls/engine/store"
+)
+
+// lockFile is held by the process that owns the directory; the system lets it go
+// when the process ends, however it ends. Its text, "pid <n> since <time>", is for people. It
+// begins at the second byte: Windows locks the first against reading.
+const lockFile = "LOCK"
+
+// lock takes the directory, or says who has it.
+func lock(dir string) (*flock.Flock, error) {
+	path := filepath.Join(dir, lockFile)
+	l := flock.New(path, flock.SetPermissions(fileMode))
+	ok, err := l.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("taking the lock: %w", err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("opening index %s: %w (%s): use that one, or end it and try again", dir, store.ErrLocked, owner(path))
+	}
+	if err := os.Chmod(path, fileMode); err != nil {
+		l.Unlock()
+		return nil, fmt.Errorf("taking the lock: %w", err)
+	}
+	text := fmt.Sprintf("\npid %d since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
+	if err := describe(path, text); err != nil {
+		l.Unlock()
+		return nil, fmt.Errorf("taking the lock: %w", err)
+	}
+	return l, nil
+}
+
+// unlock gives the directory back. The file stays: removing it would let two
+// processes lock two files of the same name.
+func unlock(l *flock.Flock) error {
+	describe(l.Path(), "") // an owner that is gone misleads, but no more than that
+	return l.Unlock()
+}
+
+// describe replaces the text after the first byte.
+func describe(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, fileMode)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if len(text) <= 1 {
+		return f.Truncate(0)
+	}
+	if err := f.Truncate(int64(len(text))); err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(text[1:]), 1)
+	return err
+}
+
+// owner is the text of a lock file.
+func owner(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return "its owner is unknown"
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.NewSectionReader(f, 1, 200))
+	if s := strings.Trim(string(b), "\x00\n "); s != "" {
+		return s
+	}
+	return "its owner is unknown"
+}
