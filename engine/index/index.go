@@ -54,11 +54,14 @@ type Options struct {
 	Changed   func()
 }
 
-func (o *Options) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
+func (o Options) withDefaults() Options {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	return runtime.GOMAXPROCS(0)
+	if o.Files.MaxBytes <= 0 {
+		o.Files.MaxBytes = file.DefaultMaxBytes
+	}
+	return o
 }
 
 // Index is the live index of a workspace. Its methods are safe for concurrent
@@ -103,7 +106,7 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	opts.Workers = opts.workers()
+	opts = opts.withDefaults()
 	ix := &Index{opts: opts, log: opts.Logger, queue: newQueue(), chunker: chunk.New(opts.Chunks), tok: lexical.NewTokenizer(), unsaved: make(chan struct{}, 1), version: opts.Chunks.Digest()}
 	ix.snapshot.Store(emptySnapshot())
 	for _, e := range []embed.Embedder{opts.Inline, opts.Behind} {

@@ -377,6 +377,7 @@ func TestBuffersStandInFront(t *testing.T) {
 		{Path: w.abs("fresh.go"), Kind: file.Opened, Text: "package x\n\nfunc NeverSaved() {}\n"},
 		{Path: w.abs("ignored/y.go"), Kind: file.Opened, Text: "package x\n\nfunc Ignored() {}\n"},
 	})
+	sync(t, ix, false)
 	s = snapshot()
 	if len(s.Definitions("ListenAndRetry")) != 1 || len(s.Definitions("NeverSaved")) != 1 || len(s.Definitions("Ignored")) != 0 {
 		t.Error("closing, a new file or an ignored buffer is not seen right")

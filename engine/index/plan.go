@@ -20,6 +20,7 @@ const planSample = 8 << 20
 // is read as far as that is needed, chunks and time are extrapolated from a
 // sample spread over all files.
 func Plan(ctx context.Context, opts Options) (wire.DryRun, error) {
+	opts = opts.withDefaults()
 	plan := wire.DryRun{Languages: map[string]int{}, Skipped: map[string]int{}, SkippedFiles: []wire.SkippedFile{}}
 	chunker := chunk.New(opts.Chunks)
 	defer chunker.Close()
@@ -88,7 +89,7 @@ func Plan(ctx context.Context, opts Options) (wire.DryRun, error) {
 		scale := float64(plan.Bytes) / float64(sampled)
 		plan.Chunks = int(float64(chunks) * scale)
 		// Tokenising, embedding and storing take about as long as chunking.
-		plan.EstimatedMilliseconds = int64(2 * float64(spent.Milliseconds()) * scale / float64(max(1, opts.workers())))
+		plan.EstimatedMilliseconds = int64(2 * float64(spent.Milliseconds()) * scale / float64(opts.Workers))
 	}
 	return plan, nil
 }
