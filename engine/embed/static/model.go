@@ -18,9 +18,16 @@ import (
 //go:embed code-256.cesm
 var code256 string
 
-// pathWeight is how much of the path's vector belongs in a chunk's: as if the
-// path's words stood in the chunk eight times, whose square root it is.
-const pathWeight = 2.83
+// pathWeight is how much of the path's vector belongs in a chunk's. File-level
+// NDCG@10 over 473 questions on 24 repositories (best chunk, mean of the best three) and 179 commits on 9 (best chunk):
+//
+//	weight  0           2           2.83        4           6           8
+//	        .703 .725   -           .827 .842   .838 .846   .843 .846   .837 .836
+//	        .537        .614        .643        .641        .633        -
+//
+// Path words counted 16 times among the chunk's own words reach .832 .852 and
+// .644, but then a renamed file needs its chunks embedded again.
+const pathWeight = 4
 
 // Model is a table of piece vectors. It is safe for concurrent use.
 type Model struct {

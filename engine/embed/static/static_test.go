@@ -235,3 +235,16 @@ func FuzzTokenize(f *testing.F) {
 		}
 	})
 }
+
+// TestPathTextKeepsPieces: cutting a path into words for a model does not
+// change what this one makes of it.
+func TestPathTextKeepsPieces(t *testing.T) {
+	m := model(t)
+	for _, path := range []string{
+		"src/main/java/org/apache/commons/lang3/StringUtils.java", "lib/HTTPServer2_test.go", "a/ABc1Def/x-y.d.ts", "docs/Überblick/naïve café.md", "v2/k8s/i18nUTF8.py", "",
+	} {
+		if got, want := m.Tokenize(nil, embed.PathText(path)), m.Tokenize(nil, path); !slices.Equal(got, want) {
+			t.Errorf("%q: pieces %v, want %v", path, got, want)
+		}
+	}
+}
