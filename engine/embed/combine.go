@@ -8,14 +8,14 @@ import (
 
 // Quantize returns v as scale * values with values from -127 to 127 (the
 // largest magnitude over 127 is the scale), the form in which vectors are
-// stored and scanned. A vector of zeros, or one that holds a NaN or an infinity, gives
-// scale 0.
+// stored and scanned. A vector of zeros, or one that holds a NaN or an
+// infinity, gives scale 0.
 func Quantize(v []float32) (scale float32, values []int8) { return vector.Quantize(v) }
 
 // Combine returns normalise(content + weight*path), the vector of a chunk with
 // its path's words mixed in, as a new slice of len(content). A nil path, one
-// whose length differs or a weight of 0 leaves the content alone. The inputs are
-// vectors as the model gives them, not normalised.
+// whose length differs or a weight of 0 leaves the content alone. The inputs
+// are vectors as the model gives them, not normalised.
 func Combine(content, path []float32, weight float32) []float32 {
 	out := make([]float32, len(content))
 	copy(out, content)
@@ -29,8 +29,8 @@ func Combine(content, path []float32, weight float32) []float32 {
 }
 
 // Normalize gives v unit length in place and returns its former length. A zero
-// vector stays as it is; one that holds a NaN or an infinity becomes zero, and 0 is
-// returned.
+// vector stays as it is; one that holds a NaN or an infinity becomes zero, and
+// 0 is returned.
 func Normalize(v []float32) float32 {
 	var sum float64
 	for _, x := range v {

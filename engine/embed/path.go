@@ -3,9 +3,9 @@ package embed
 import "strings"
 
 // PathText is how a file's path is given to a model: its words, cut at
-// everything that is not a letter or digit and at camelCase, with one space between them. The
-// file's extension stays: it tells code from prose ("src/UserStore_test.go" ->
-// "src User Store test go").
+// everything that is not a letter or digit and at camelCase, with one space
+// between them. The file's extension stays: it tells code from prose
+// ("src/UserStore_test.go" -> "src User Store test go").
 func PathText(path string) string {
 	isLower := func(i int) bool { return i < len(path) && path[i]-'a' < 26 }
 	isUpper := func(i int) bool { return i < len(path) && path[i]-'A' < 26 }

@@ -10,8 +10,8 @@ import (
 )
 
 // BenchmarkScan takes the best 50 of 10,000 and 100,000 rows with every
-// kernel, with two workers, with a filter that one row in ten passes, and with a float32 loop in Go for
-// comparison.
+// kernel, with two workers, with a filter that one row in ten passes, and with a
+// float32 loop in Go for comparison.
 func BenchmarkScan(b *testing.B) {
 	for _, dim := range []int{256, 384} {
 		for _, n := range []int{10_000, 100_000} {

@@ -17,7 +17,8 @@ type Query struct {
 
 // NewQuery quantises v for the fastest kernel of this machine. Scores are dot
 // products with v as it is: give it unit length where cosines are wanted. It
-// refuses a vector that holds a NaN or an infinity, and a dimension outside 1 to MaxDim.
+// refuses a vector that holds a NaN or an infinity, and a dimension outside 1
+// to MaxDim.
 func NewQuery(v []float32) (*Query, error) { return Kernels()[0].NewQuery(v) }
 
 // NewQuery is as the function NewQuery, for this kernel.

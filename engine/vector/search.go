@@ -21,8 +21,8 @@ type Part struct {
 	Matrix *Matrix // of the query's dimension, or empty
 	// Live is the set of rows to look at; nil means all.
 	Live Bitmap
-	// Keep, where given, is asked for rows that would be among the best; false leaves
-	// the row out. With more than one worker it is called concurrently.
+	// Keep, where given, is asked for rows that would be among the best; false
+	// leaves the row out. With more than one worker it is called concurrently.
 	Keep func(row int) bool
 }
 
@@ -54,17 +54,19 @@ type Searcher struct {
 	// Workers is the largest number of goroutines that scan; 0 means 1. Small
 	// matrices are scanned by fewer.
 	Workers int
-	// Rescore, where given, replaces the score of the best Candidates rows (at least k),
-	// by one from unquantised vectors for example, before the best k are taken.
+	// Rescore, where given, replaces the score of the best Candidates rows (at
+	// least k), by one from unquantised vectors for example, before the best k
+	// are taken.
 	Rescore    func(Hit) float32
 	Candidates int
 }
 
 // Search returns the k rows of all parts with the highest dot products,
-// exactly, in a total order: score descending, then part and row ascending. The result does not
-// depend on the number of workers or the kernel. Fewer than k are returned where fewer are live; none
-// for a query of zeros, to which every row would be equally near. It panics where a part that is not
-// empty has another dimension than the query.
+// exactly, in a total order: score descending, then part and row ascending. The
+// result does not depend on the number of workers or the kernel. Fewer than k
+// are returned where fewer are live; none for a query of zeros, to which every
+// row would be equally near. It panics where a part that is not empty has
+// another dimension than the query.
 func (s Searcher) Search(parts []Part, q *Query, k int) []Hit {
 	if s.Rescore != nil {
 		k = max(k, 0)

@@ -2,11 +2,11 @@
 // with one scale each; Search returns the rows nearest to a query by dot
 // product in a total order. It imports no other package of the project.
 //
-// A row is scale * values, with 8-bit values; the dot product of a row and a query is
-// an exact integer times both scales, so every kernel (AVX2, NEON, plain Go)
-// gives the same bits. For vectors of unit length it
-// approximates the cosine; against float32, quantisation costs about one in a
-// hundred of the nearest fifty.
+// A row is scale * values, with 8-bit values; the dot product of a row and a
+// query is an exact integer times both scales, so every kernel (AVX2, NEON,
+// plain Go) gives the same bits. For vectors of unit length it approximates the
+// cosine; against float32, quantisation costs about one in a hundred of the
+// nearest fifty.
 package vector
 
 import (
@@ -128,9 +128,9 @@ func (b *Builder) Matrix() *Matrix {
 }
 
 // Quantize returns v as scale * values with values from -127 to 127: the
-// scale is the largest magnitude over 127, and values are rounded to the nearest, ties to even. A zero
-// vector, and one that holds a NaN or an infinity and so has no direction, gives
-// scale 0 and zero values.
+// scale is the largest magnitude over 127, and values are rounded to the
+// nearest, ties to even. A zero vector, and one that holds a NaN or an infinity
+// and so has no direction, gives scale 0 and zero values.
 func Quantize(v []float32) (scale float32, values []int8) {
 	values = make([]int8, len(v))
 	var top float32

@@ -6,9 +6,9 @@ import (
 )
 
 // appendLower appends the word in lowercase by Unicode's full, untailored
-// mapping: as one code point each, but for capital I with dot above, which becomes two,
-// and capital sigma, which has another form at the end of a word (Unicode
-// standard, section 3.13, Final_Sigma).
+// mapping: one code point for each, but for capital I with dot above, which
+// becomes two, and capital sigma, which has another form at the end of a word
+// (Unicode standard, section 3.13, Final_Sigma).
 func appendLower(dst []byte, word string) []byte {
 	for i, r := range word {
 		switch r {
@@ -28,8 +28,8 @@ func appendLower(dst []byte, word string) []byte {
 }
 
 // finalSigma tells whether a cased letter comes before the sigma at word[i]
-// and none after, modifier letters (the only case-ignorable ones among letters and
-// numbers) left out of account.
+// and none after, modifier letters (the only case-ignorable ones among letters
+// and numbers) left out of account.
 func finalSigma(word string, i int) bool {
 	before := false
 	for rest := word[:i]; len(rest) > 0; {

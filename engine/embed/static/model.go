@@ -19,7 +19,8 @@ import (
 var code256 string
 
 // pathWeight is how much of the path's vector belongs in a chunk's. File-level
-// NDCG@10 over 473 questions on 24 repositories (best chunk, mean of the best three) and 179 commits on 9 (best chunk):
+// NDCG@10 over 473 questions on 24 repositories (a file's best chunk, mean of
+// its best three) and, below, 179 commits on 9 (best chunk):
 //
 //	weight  0           2           2.83        4           6           8
 //	        .703 .725   -           .827 .842   .838 .846   .843 .846   .837 .836

@@ -82,11 +82,11 @@ func (s *scratch) sum(dst []float32, t *table) []float32 {
 }
 
 // add adds the weighted rows to acc. Weights become fixed-point numbers whose
-// total is just under 2^24: a value of a row, shifted to 0..255, times its weight then
-// sums to less than 2^32, so two sums share a 64-bit word and one
-// multiplication serves two values. (Go's compiler has no vector instructions; this is 2-3 times
-// faster than floating point, and the same on every machine.) The error is below
-// 10^-6 of the vector's length.
+// total is just under 2^24: a value of a row, shifted to 0..255, times its
+// weight then sums to less than 2^32, so two sums share a 64-bit word and one
+// multiplication serves two values. Go's compiler makes no vector instructions;
+// this does without them, and gives the same on every machine. The error is
+// below 2*10^-6 of the vector's length.
 func (s *scratch) add(t *table, ids []int32, weights []float64, total float64) {
 	factor := float64((1<<24)-group) / total
 	s.terms = s.terms[:0]

@@ -46,8 +46,9 @@ func classOf(c byte) class {
 // appendIDs appends the pieces of text[at:] until ids has limit or more, and
 // returns where it stopped, len(text) at the end. A word is a run of lowercase
 // letters with at most one capital before it, a run of capitals (without the last where a
-// lowercase letter follows it), a run of digits, or a run of letters and numbers beyond ASCII; as
-// a regular expression with Unicode classes, the first alternative that matches:
+// lowercase letter follows it), a run of digits, or a run of letters and
+// numbers beyond ASCII; as a regular expression with Unicode classes, the first
+// alternative that matches:
 //
 //	[A-Z]+(?=[A-Z][a-z]) | [A-Z]?[a-z]+ | [A-Z]+ | \d+ | [^\x00-\x7f\W]+
 func (v *vocabulary) appendIDs(ids []int32, text string, at, limit int) ([]int32, int) {
@@ -152,8 +153,7 @@ func isDecimal(r rune) bool { return unicode.Is(unicode.Nd, r) }
 
 // appendWide appends the pieces of a word beyond ASCII.
 func (v *vocabulary) appendWide(ids []int32, word string) []int32 {
-	// Most such words are longer than the stack's buffer only by accident.
-	var buf [256]byte
+	var buf [256]byte // nearly all words fit, so that nothing is allocated
 	key := appendLower(buf[:0], word)
 	if len(key) <= v.start.longest {
 		h := uint64(hashSeed)

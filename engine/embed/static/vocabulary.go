@@ -58,8 +58,8 @@ type slot struct {
 }
 
 // hashSeed and hashMul make the hash, hash = (hash ^ byte) * hashMul from the
-// first byte to the last, so that a prefix's hash is had on the way. The multiplier is 2^64 over the golden
-// ratio (Knuth, TAOCP volume 3, section 6.4).
+// first byte to the last, so that a prefix's hash is had on the way. The
+// multiplier is 2^64 over the golden ratio (Knuth, TAOCP volume 3, section 6.4).
 const (
 	hashSeed = 0x243F6A8885A308D3
 	hashMul  = 0x9E3779B97F4A7C15
@@ -108,8 +108,8 @@ func (t *hashTable) find(h uint64, key []byte) int32 {
 }
 
 // appendPieces appends the longest pieces that follow each other in a word,
-// which is lowercase and at most maxSub code points long. A code point at which no piece starts is
-// left out.
+// which is lowercase and at most maxSub code points long. A code point at which
+// no piece starts is left out.
 func (v *vocabulary) appendPieces(ids []int32, word []byte) []int32 {
 	var hashes [maxPieceBytes + 1]uint64
 	for i := 0; i < len(word); {
