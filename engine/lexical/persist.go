@@ -219,4 +219,3 @@ func validPostings(b []byte, df uint32, docs int) bool {
 	}
 	return n == df
 }
-
