@@ -16,8 +16,9 @@ func gitExclude(dir string) string {
 		return ""
 	}
 	if info.Mode().IsRegular() {
-		target, ok := firstLine(git)
-		if target, ok = strings.CutPrefix(target, "gitdir: "); !ok {
+		line, _ := firstLine(git)
+		target, ok := strings.CutPrefix(line, "gitdir: ")
+		if !ok {
 			return ""
 		}
 		if git = filepath.FromSlash(target); !filepath.IsAbs(git) {
