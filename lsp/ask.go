@@ -1,0 +1,48 @@
+package lsp
+
+import (
+	"context"
+
+	"coderag-ls/engine"
+)
+
+// ask answers a question, streaming the parts where the client gave a
+// partialResultToken.
+func (s *server) ask(ctx context.Context, req *request, p AskParams) (*AskResult, error) {
+	partial, err := checkToken("partialResultToken", p.PartialResultToken)
+	if err != nil {
+		return nil, err
+	}
+	done, err := s.working(p.WorkDoneToken, "coderag: answering", p.Query)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	view, err := s.manager.viewFor(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if p.Document, err = s.optionalDocument(ctx, req, view, p.Document); err != nil {
+		return nil, err
+	}
+	var emit func(engine.Event)
+	if partial != nil {
+		emit = func(e engine.Event) { s.progress(partial, partialOf(e)) }
+	}
+	result, err := view.Ask(ctx, p.AskParams, emit)
+	if err != nil {
+		return nil, queryError(err)
+	}
+	s.answers.remember(result.Citations)
+	return &result, nil
+}
+
+func partialOf(e engine.Event) Partial {
+	switch {
+	case e.Citation != nil:
+		return Partial{Kind: PartialCitation, Citation: e.Citation}
+	case e.Retract != "":
+		return Partial{Kind: PartialRetract, ID: e.Retract}
+	}
+	return Partial{Kind: PartialText, Text: e.Text}
+}

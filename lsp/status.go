@@ -1,0 +1,57 @@
+package lsp
+
+import (
+	"context"
+
+	"coderag-ls/engine/wire"
+)
+
+// status tells the state of the index. Without one it says why, instead of
+// failing: it is what users look at when nothing works.
+func (s *server) status(ctx context.Context, req *request, _ WorkDone) (*Status, error) {
+	view, err := s.manager.viewFor(ctx, req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return &Status{
+			Version:   s.opts.Version,
+			Roots:     []wire.RootStatus{},
+			Languages: map[string]int{}, Coverage: wire.Coverage{Skipped: map[string]int{}},
+			Model:   wire.ModelInfo{Embedder: "none"},
+			Notices: []string{err.Error()}, SkippedFiles: []wire.SkippedFile{},
+		}, nil
+	}
+	status, err := view.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &status, nil
+}
+
+// reindex has files indexed again, all where none are named.
+func (s *server) reindex(ctx context.Context, req *request, p ReindexParams) (any, error) {
+	view, err := s.manager.viewFor(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return nil, queryError(view.Reindex(ctx, p))
+}
+
+// sync answers when every change that was sent before it is searchable.
+func (s *server) sync(ctx context.Context, req *request, p SyncParams) (*SyncResult, error) {
+	done, err := s.working(p.WorkDoneToken, "coderag: indexing", "")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	view, err := s.manager.viewFor(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	result, err := view.Sync(ctx, p.SyncParams)
+	if err != nil {
+		return nil, err
+	}
+	return &result, nil
+}

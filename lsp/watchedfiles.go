@@ -1,0 +1,55 @@
+package lsp
+
+import (
+	"context"
+
+	"go.lsp.dev/protocol"
+
+	"coderag-ls/engine/config"
+)
+
+type didChangeWatchedFilesParams struct {
+	Changes []struct {
+		URI string `json:"uri"`
+	} `json:"changes"`
+}
+
+// didChangeWatchedFiles passes on which files the client saw changing. What
+// happened to them is not taken from the event: the disk is looked at.
+func (s *server) didChangeWatchedFiles(ctx context.Context, p didChangeWatchedFilesParams) error {
+	var paths []string
+	for _, change := range p.Changes {
+		if path := filePath(change.URI); path != "" {
+			paths = append(paths, path)
+		}
+	}
+	s.manager.touch(ctx, "didChangeWatchedFiles", paths)
+	return nil
+}
+
+// register asks the client to tell about changed files and settings, where it
+// does so on request.
+func (s *server) register() {
+	var all []protocol.Registration
+	if s.caps.registersWatchedFiles() {
+		all = append(all, protocol.Registration{
+			ID: "coderag-watched-files", Method: "workspace/didChangeWatchedFiles",
+			RegisterOptions: protocol.DidChangeWatchedFilesRegistrationOptions{
+				Watchers: []protocol.FileSystemWatcher{{GlobPattern: "**/*"}},
+			},
+		})
+	}
+	if s.caps.registersConfiguration() {
+		all = append(all, protocol.Registration{
+			ID: "coderag-configuration", Method: "workspace/didChangeConfiguration",
+			RegisterOptions: map[string]string{"section": config.Section},
+		})
+	}
+	if len(all) == 0 {
+		return
+	}
+	err := s.conn.callClient(s.manager.ctx, "client/registerCapability", protocol.RegistrationParams{Registrations: all}, nil)
+	if err != nil && s.manager.ctx.Err() == nil {
+		s.log.Warn("registering for changes", "error", err)
+	}
+}

@@ -1,0 +1,57 @@
+package lsp
+
+import (
+	"context"
+
+	"coderag-ls/engine"
+	"coderag-ls/engine/config"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/wire"
+)
+
+// Workspace is an open index. *engine.Engine is one (FromEngine), a connection
+// to another process's could be.
+type Workspace interface {
+	// NewView returns this client's view: the index with its unsaved buffers
+	// in front.
+	NewView() View
+	SetSettings(ctx context.Context, s config.Settings) error
+	SetRoots(ctx context.Context, roots []file.Root) error
+	// Touch tells that absolute paths may have changed on disk; with rescan,
+	// that anything may have.
+	Touch(ctx context.Context, cause string, paths []string, rescan bool) error
+	// SetWatch tells what the watcher reports.
+	SetWatch(watches, watchCap int, notice string)
+	// Keep reports whether an absolute path is indexed or may hold indexed
+	// files.
+	Keep(path string, isDir bool) bool
+	// Directories returns the absolute directories that hold indexed files,
+	// once the first scan has ended.
+	Directories(ctx context.Context) ([]string, error)
+	Close() error
+}
+
+// View is a workspace as one client sees it. Its methods are *engine.View's.
+type View interface {
+	Close()
+	Apply(ctx context.Context, cause string, changes []file.Change) error
+	Sync(ctx context.Context, p wire.SyncParams) (wire.SyncResult, error)
+	Ask(ctx context.Context, p wire.AskParams, emit func(engine.Event)) (wire.AskResult, error)
+	Search(ctx context.Context, p wire.SearchParams) (wire.SearchResult, error)
+	Context(ctx context.Context, p wire.AskParams) (wire.ContextResult, error)
+	Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResult, error)
+	Explain(ctx context.Context, p wire.RangeParams) (wire.ExplainResult, error)
+	ExplainName(ctx context.Context, name string, near wire.Document) (wire.ExplainResult, error)
+	Text(ctx context.Context, path string) (content string, ok bool)
+	Symbols(ctx context.Context, path string) ([]engine.SymbolUse, error)
+	Resolve(path string) (abs string, ok bool)
+	Status(ctx context.Context) (wire.Status, error)
+	Reindex(ctx context.Context, p wire.ReindexParams) error
+}
+
+// FromEngine makes a Workspace of an engine.
+func FromEngine(e *engine.Engine) Workspace { return engineWorkspace{e} }
+
+type engineWorkspace struct{ *engine.Engine }
+
+func (w engineWorkspace) NewView() View { return w.Engine.NewView() }
