@@ -142,7 +142,7 @@ func (d *Document) build() {
 	for min(lf, cr) < len(s) {
 		var at int
 		switch {
-		case cr+1 == lf:
+		case cr+1 == lf && lf < len(s):
 			at = lf + 1
 		default:
 			at = min(lf, cr) + 1

@@ -1,0 +1,3 @@
+package chunk
+
+func (w *worker) entryPoints(chunks []Chunk) {}

@@ -1,0 +1,242 @@
+/*
+ * The walk over the syntax tree runs in C: one call per file instead of several
+ * per node. The library itself is compiled into the Go binding; its few
+ * functions are declared here, weakly, because the C files of one Go package
+ * are linked by themselves before they are linked with those of another.
+ */
+#include "walk.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__APPLE__)
+#define WEAK __attribute__((weak_import))
+#else
+#define WEAK __attribute__((weak))
+#endif
+
+typedef struct TSParser TSParser;
+typedef struct TSTree TSTree;
+typedef struct TSLanguage TSLanguage;
+typedef struct { uint32_t row, column; } TSPoint;
+typedef struct { uint32_t context[4]; const void *id; const TSTree *tree; } TSNode;
+typedef struct { const void *tree; const void *id; uint32_t context[3]; } TSTreeCursor;
+
+WEAK TSParser *ts_parser_new(void);
+WEAK void ts_parser_delete(TSParser *);
+WEAK bool ts_parser_set_language(TSParser *, const TSLanguage *);
+WEAK void ts_parser_set_timeout_micros(TSParser *, uint64_t);
+WEAK void ts_parser_set_cancellation_flag(TSParser *, const size_t *);
+WEAK void ts_parser_reset(TSParser *);
+WEAK TSTree *ts_parser_parse_string(TSParser *, const TSTree *, const char *, uint32_t);
+WEAK void ts_tree_delete(TSTree *);
+WEAK TSNode ts_tree_root_node(const TSTree *);
+WEAK uint16_t ts_node_symbol(TSNode);
+WEAK uint32_t ts_node_start_byte(TSNode);
+WEAK uint32_t ts_node_end_byte(TSNode);
+WEAK TSPoint ts_node_start_point(TSNode);
+WEAK TSPoint ts_node_end_point(TSNode);
+WEAK bool ts_node_is_named(TSNode);
+WEAK bool ts_node_is_missing(TSNode);
+WEAK bool ts_node_has_error(TSNode);
+WEAK uint32_t ts_node_child_count(TSNode);
+WEAK TSTreeCursor ts_tree_cursor_new(TSNode);
+WEAK void ts_tree_cursor_delete(TSTreeCursor *);
+WEAK TSNode ts_tree_cursor_current_node(const TSTreeCursor *);
+WEAK uint16_t ts_tree_cursor_current_field_id(const TSTreeCursor *);
+WEAK bool ts_tree_cursor_goto_parent(TSTreeCursor *);
+WEAK bool ts_tree_cursor_goto_next_sibling(TSTreeCursor *);
+WEAK bool ts_tree_cursor_goto_first_child(TSTreeCursor *);
+WEAK uint32_t ts_language_symbol_count(const TSLanguage *);
+WEAK const char *ts_language_symbol_name(const TSLanguage *, uint16_t);
+WEAK uint32_t ts_language_field_count(const TSLanguage *);
+WEAK const char *ts_language_field_name_for_id(const TSLanguage *, uint16_t);
+
+enum { ERROR_SYMBOL = 0xFFFF };
+
+struct walk_state {
+  TSParser *parser;
+  const void *language;
+  size_t cancel;
+  walk_node *nodes;
+  uint32_t count, capacity;
+  int32_t *parents; /* the record above, by depth of the cursor */
+  uint32_t parents_capacity;
+  uint32_t error_bytes;
+};
+
+int walk_available(void) { return ts_parser_new != NULL && ts_tree_cursor_new != NULL; }
+
+walk_state *walk_new(void) {
+  walk_state *s = calloc(1, sizeof *s);
+  if (s == NULL) return NULL;
+  s->parser = ts_parser_new();
+  ts_parser_set_cancellation_flag(s->parser, &s->cancel);
+  return s;
+}
+
+void walk_free(walk_state *s) {
+  if (s == NULL) return;
+  ts_parser_delete(s->parser);
+  free(s->nodes);
+  free(s->parents);
+  free(s);
+}
+
+void walk_cancel(walk_state *s) { __atomic_store_n(&s->cancel, 1, __ATOMIC_RELAXED); }
+void walk_uncancel(walk_state *s) { __atomic_store_n(&s->cancel, 0, __ATOMIC_RELAXED); }
+
+static bool blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+
+/* add records a node without the blanks at its ends. */
+static bool add(walk_state *s, const char *src, TSNode n, uint32_t start, uint32_t end,
+                uint16_t symbol, uint16_t field, int32_t parent, uint32_t depth, bool named) {
+  if (s->count == s->capacity) {
+    uint32_t capacity = s->capacity ? s->capacity * 2 : 1024;
+    walk_node *nodes = realloc(s->nodes, capacity * sizeof *nodes);
+    if (nodes == NULL) return false;
+    s->nodes = nodes;
+    s->capacity = capacity;
+  }
+  TSPoint from = ts_node_start_point(n), to = ts_node_end_point(n);
+  while (start < end && blank(src[start])) {
+    if (src[start] == '\n') { from.row++; from.column = 0; } else from.column++;
+    start++;
+  }
+  while (end > start && blank(src[end - 1])) {
+    end--;
+    if (src[end] == '\n') to.row--;
+  }
+  uint8_t flags = named ? NODE_NAMED : 0;
+  uint32_t i = start;
+  while (i > 0 && (src[i - 1] == ' ' || src[i - 1] == '\t')) i--;
+  if (i == 0 || src[i - 1] == '\n' || src[i - 1] == '\r') flags |= NODE_FIRST;
+  if (symbol == ERROR_SYMBOL) flags |= NODE_ERROR;
+  if (start == end && ts_node_is_missing(n)) flags |= NODE_MISSING;
+  walk_node *r = &s->nodes[s->count++];
+  r->start = start;
+  r->end = end;
+  r->start_row = from.row;
+  r->end_row = to.row;
+  r->parent = parent;
+  r->symbol = symbol;
+  r->field = field;
+  r->depth = depth > 0xFFFF ? 0xFFFF : (uint16_t)depth;
+  r->flags = flags;
+  return true;
+}
+
+static bool set_parent(walk_state *s, uint32_t depth, int32_t index) {
+  if (depth >= s->parents_capacity) {
+    uint32_t capacity = s->parents_capacity ? s->parents_capacity * 2 : 256;
+    int32_t *parents = realloc(s->parents, capacity * sizeof *parents);
+    if (parents == NULL) return false;
+    s->parents = parents;
+    s->parents_capacity = capacity;
+  }
+  s->parents[depth] = index;
+  return true;
+}
+
+static int walk(walk_state *s, const TSTree *tree, const char *src, uint32_t limit,
+                const uint8_t *actions, uint32_t n_actions) {
+  s->count = 0;
+  s->error_bytes = 0;
+  TSNode root = ts_tree_root_node(tree);
+  uint16_t root_symbol = ts_node_symbol(root);
+  if (!add(s, src, root, ts_node_start_byte(root), ts_node_end_byte(root), root_symbol, 0, -1, 0, true))
+    return WALK_NO_MEMORY;
+  TSTreeCursor cursor = ts_tree_cursor_new(root);
+  uint32_t depth = 0;
+  int result = WALK_OK;
+  if (!set_parent(s, 0, 0)) result = WALK_NO_MEMORY;
+  /* An error's bytes are those that stand in no structure inside it. */
+  if (root_symbol == ERROR_SYMBOL) s->error_bytes = ts_node_end_byte(root) - ts_node_start_byte(root);
+  bool more = result == WALK_OK && ts_tree_cursor_goto_first_child(&cursor);
+  if (more) depth = 1;
+  while (more) {
+    TSNode n = ts_tree_cursor_current_node(&cursor);
+    uint16_t symbol = ts_node_symbol(n);
+    uint8_t action = symbol < n_actions ? actions[symbol] : 0;
+    bool error = symbol == ERROR_SYMBOL;
+    bool named = error || ts_node_is_named(n);
+    int32_t parent = s->parents[depth - 1];
+    int32_t index = parent;
+    bool down = false;
+    if ((named || (action & WALK_RECORD)) && !(action & WALK_SKIP)) {
+      uint32_t start = ts_node_start_byte(n), end = ts_node_end_byte(n);
+      index = (int32_t)s->count;
+      if (!add(s, src, n, start, end, symbol, ts_tree_cursor_current_field_id(&cursor), parent, depth, named)) {
+        result = WALK_NO_MEMORY;
+        break;
+      }
+      if (error) {
+        s->error_bytes += end - start;
+      }
+      if (s->nodes[parent].symbol == ERROR_SYMBOL && ((action & WALK_DEFINES) || ts_node_child_count(n) > 0)) {
+        s->error_bytes -= end - start;
+      }
+      down = error || (action & WALK_DESCEND) || end - start > limit || (end > start && ts_node_has_error(n));
+    }
+    if (down && ts_tree_cursor_goto_first_child(&cursor)) {
+      if (!set_parent(s, depth, index)) {
+        result = WALK_NO_MEMORY;
+        break;
+      }
+      depth++;
+      continue;
+    }
+    for (;;) {
+      if (ts_tree_cursor_goto_next_sibling(&cursor)) break;
+      depth--;
+      if (depth == 0 || !ts_tree_cursor_goto_parent(&cursor)) {
+        more = false;
+        break;
+      }
+    }
+  }
+  ts_tree_cursor_delete(&cursor);
+  return result;
+}
+
+static TSTree *parse(walk_state *s, const void *language, const char *src, uint32_t len, uint64_t timeout_micros) {
+  if (s->language != language) {
+    if (!ts_parser_set_language(s->parser, language)) {
+      s->language = NULL;
+      return NULL;
+    }
+    s->language = language;
+  }
+  ts_parser_set_timeout_micros(s->parser, timeout_micros);
+  TSTree *tree = ts_parser_parse_string(s->parser, NULL, src, len);
+  if (tree == NULL) ts_parser_reset(s->parser);
+  return tree;
+}
+
+int walk_parse(walk_state *s, const void *language, const char *src, uint32_t len,
+               uint64_t timeout_micros, uint32_t limit, const uint8_t *actions,
+               uint32_t n_actions) {
+  s->count = 0;
+  TSTree *tree = parse(s, language, src, len, timeout_micros);
+  if (tree == NULL) return s->language == NULL ? WALK_NO_LANGUAGE : WALK_STOPPED;
+  int result = walk(s, tree, src, limit, actions, n_actions);
+  ts_tree_delete(tree);
+  return result;
+}
+
+int walk_parse_only(walk_state *s, const void *language, const char *src, uint32_t len) {
+  TSTree *tree = parse(s, language, src, len, 0);
+  if (tree == NULL) return WALK_STOPPED;
+  ts_tree_delete(tree);
+  return WALK_OK;
+}
+
+const walk_node *walk_nodes(const walk_state *s) { return s->nodes; }
+uint32_t walk_count(const walk_state *s) { return s->count; }
+uint32_t walk_error_bytes(const walk_state *s) { return s->error_bytes; }
+
+uint32_t walk_symbol_count(const void *language) { return ts_language_symbol_count(language); }
+const char *walk_symbol_name(const void *language, uint16_t symbol) { return ts_language_symbol_name(language, symbol); }
+uint32_t walk_field_count(const void *language) { return ts_language_field_count(language); }
+const char *walk_field_name(const void *language, uint16_t field) { return ts_language_field_name_for_id(language, field); }
