@@ -27,6 +27,9 @@ func (ix *Index) compact() {
 	byRoot := map[string][]int{}
 	for i, p := range snap.parts {
 		live := liveDocs(snap.live[i])
+		if p.files[0].file.Provisional {
+			continue // it is replaced soon
+		}
 		if live < smallPart || live*2 < len(p.docs) {
 			dir := p.files[0].file.Root.Dir
 			byRoot[dir] = append(byRoot[dir], i)

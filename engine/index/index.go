@@ -216,16 +216,23 @@ func (ix *Index) Touch(cause string, paths []string, rescan bool) {
 				rescan = true
 				continue
 			}
+			inWork := ix.queue.inWork(r) // before known is read: what is sealed in between is in one of the two
 			r.mu.Lock()
 			_, have := r.known[rel]
 			ignored := r.rules.Ignored(rel)
 			// A path that is gone may have been a directory.
-			for k := range r.known {
+			below := func(k string) {
 				if !have && strings.HasPrefix(k, rel+"/") {
 					items = append(items, &item{root: r, rel: k, prio: prioTouched})
 				}
 			}
+			for k := range r.known {
+				below(k)
+			}
 			r.mu.Unlock()
+			for _, k := range inWork {
+				below(k)
+			}
 			if have || !ignored {
 				items = append(items, &item{root: r, rel: rel, prio: prioTouched, recent: time.Now().UnixNano()})
 			}

@@ -100,7 +100,10 @@ func newBuilder(tok *lexical.Tokenizer, models []embed.Model) *builder {
 // vectors of the chunks (nil where there is none yet).
 func (b *builder) add(f *File, chunks []chunk.Chunk, doc *text.Document, vectors [][]store.Vector) {
 	first := int32(len(b.docs))
-	comments := chunk.Comments(f.Class.Language, doc.Content())
+	var comments []chunk.Span
+	if !f.Provisional {
+		comments = chunk.Comments(f.Class.Language, doc.Content())
+	}
 	for i := range chunks {
 		b.docs = append(b.docs, Doc{Chunk: chunks[i], File: f})
 		b.lex.Add(lexicalDoc(f, &chunks[i], doc, comments))

@@ -157,7 +157,7 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 		}
 	}
 	if len(added) > 0 {
-		ix.replace(added, lists, nil)
+		ix.replace(added, lists, nil, false)
 	}
 	return nil
 }
@@ -273,7 +273,7 @@ func (ix *Index) saveRoot(r *root, snap *Snapshot) error {
 	}
 	keep := map[string]bool{}
 	for _, p := range snap.parts {
-		if len(p.files) == 0 || p.files[0].file.Root.Dir != r.Dir {
+		if len(p.files) == 0 || p.files[0].file.Root.Dir != r.Dir || p.files[0].file.Provisional {
 			continue
 		}
 		if p.saved == "" {

@@ -9,6 +9,7 @@ import (
 // The priorities of queued files: what the user looks at first.
 const (
 	prioTouched = iota // changed just now
+	prioGlance         // new in a large batch: words first, by lines
 	prioScan           // found by a scan; newest first
 )
 
@@ -20,6 +21,7 @@ type item struct {
 	recent int64 // modification time, Unix nanoseconds: newer first
 	ticket uint64
 	force  bool // chunk again although nothing changed
+	glance bool // only make the words searchable, until the file's own turn
 	index  int
 }
 
@@ -50,9 +52,12 @@ func (h *itemHeap) Pop() any {
 }
 
 type itemKey struct {
-	root *root
-	rel  string
+	root   *root
+	rel    string
+	glance bool
 }
+
+func (it *item) key() itemKey { return itemKey{it.root, it.rel, it.glance} }
 
 // queue holds the files to look at. A file is worked on by one worker at a
 // time; a file that changes meanwhile is queued again. Every push gets a
@@ -80,7 +85,7 @@ func (q *queue) push(items ...*item) {
 	for _, it := range items {
 		q.ticket++
 		it.ticket = q.ticket
-		key := itemKey{it.root, it.rel}
+		key := it.key()
 		if old := q.waiting[key]; old != nil {
 			// The older ticket is kept: whoever waits for it waits for this.
 			old.force = old.force || it.force
@@ -119,7 +124,7 @@ func (q *queue) pop() (it *item, ok bool) {
 		return nil, false
 	}
 	it = heap.Pop(&q.heap).(*item)
-	key := itemKey{it.root, it.rel}
+	key := it.key()
 	delete(q.waiting, key)
 	q.inFlight[key] = it
 	if len(q.heap) > 0 {
@@ -132,7 +137,7 @@ func (q *queue) pop() (it *item, ok bool) {
 func (q *queue) finish(items []*item) {
 	q.mu.Lock()
 	for _, it := range items {
-		key := itemKey{it.root, it.rel}
+		key := it.key()
 		delete(q.inFlight, key)
 		if next := q.again[key]; next != nil {
 			delete(q.again, key)
@@ -149,18 +154,36 @@ func (q *queue) finish(items []*item) {
 	}
 }
 
-// len is the number of files that are not yet searchable.
-func (q *queue) len() int {
+// len is the number of files that must still be chunked.
+func (q *queue) len() int { return q.count(func(*root, string) bool { return true }) }
+
+// count is the number of files to be chunked for which match holds.
+func (q *queue) count(match func(r *root, rel string) bool) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting) + len(q.inFlight) + len(q.again)
+	n := 0
+	for _, m := range []map[itemKey]*item{q.waiting, q.inFlight, q.again} {
+		for _, it := range m {
+			if !it.glance && match(it.root, it.rel) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
-// idle reports whether nothing waits to be taken (some may be in flight).
-func (q *queue) idle() bool {
+// inWork returns the root's files that a worker has in hand: what becomes of
+// them is not known yet.
+func (q *queue) inWork(r *root) []string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.heap) == 0
+	var rels []string
+	for key := range q.inFlight {
+		if key.root == r {
+			rels = append(rels, key.rel)
+		}
+	}
+	return rels
 }
 
 // wait returns when everything pushed before the call is finished.

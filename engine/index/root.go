@@ -89,6 +89,10 @@ func checkRoot(dir string) error {
 	return nil
 }
 
+// manyNew is how many new files make it worth reading each twice: once for
+// its words, which are searchable in a fifth of the time, once for the rest.
+const manyNew = 1500
+
 // scan compares the disk with what is known and queues what differs. It
 // returns how many files were queued.
 func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
@@ -101,16 +105,27 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 		return 0, fmt.Errorf("scanning %s: %w", r.Dir, err)
 	}
 	version := ix.chunkVersion()
-	var items []*item
+	snap := ix.Snapshot()
+	var items, glances []*item
+	inWork := ix.queue.inWork(r) // before known is read: what is sealed in between is in one of the two
 	r.mu.Lock()
 	gone := maps.Clone(r.known)
+	for _, rel := range inWork {
+		gone[rel] = known{}
+	}
 	for _, e := range listing.Entries {
 		k, have := r.known[e.Path]
 		delete(gone, e.Path)
 		if have && k.size == e.Size && k.modTime == e.ModTime.UnixNano() && k.chunkVersion == version {
 			continue
 		}
-		items = append(items, &item{root: r, rel: e.Path, prio: prioScan, recent: e.ModTime.UnixNano()})
+		it := item{root: r, rel: e.Path, prio: prioScan, recent: e.ModTime.UnixNano()}
+		items = append(items, &it)
+		if snap.File(r.workspacePath(e.Path)) == nil {
+			first := it
+			first.prio, first.glance = prioGlance, true
+			glances = append(glances, &first)
+		}
 	}
 	for path := range gone {
 		if !listing.UnderUnreadable(path) {
@@ -119,6 +134,9 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	}
 	r.rules, r.listing, r.scanned = rules, listing, true
 	r.mu.Unlock()
+	if len(glances) >= manyNew {
+		ix.queue.push(glances...)
+	}
 	ix.queue.push(items...)
 	return len(items), nil
 }

@@ -26,6 +26,8 @@ type File struct {
 	// Size is in bytes on disk, ModTime in Unix nanoseconds.
 	Size    int64
 	ModTime int64
+	// Provisional: only the words are searchable so far, by blocks of lines.
+	Provisional bool
 	// Open: the text is an editor's buffer, not the disk's.
 	Open    bool
 	Symbols []chunk.Symbol
@@ -166,8 +168,9 @@ func finish(s *Snapshot) *Snapshot {
 
 // with returns a snapshot in which the files of the new parts replace those of
 // the same path, and the paths in gone are removed. lists are the vectors of the new
-// parts. Parts left without a live document are dropped.
-func (s *Snapshot) with(added []*part, lists [][]List, gone []string) *Snapshot {
+// parts. With onlyNew a part's file that is there already
+// stays as it is. Parts left without a live document are dropped.
+func (s *Snapshot) with(added []*part, lists [][]List, gone []string, onlyNew bool) *Snapshot {
 	next := &Snapshot{Seq: s.Seq + 1, docs: s.docs, words: s.words}
 	next.parts = slices.Clone(s.parts)
 	next.live = slices.Clone(s.live)
@@ -202,6 +205,9 @@ func (s *Snapshot) with(added []*part, lists [][]List, gone []string) *Snapshot 
 				continue
 			}
 			seen[at.file.Path] = true
+			if _, have := s.files.get(at.file.Path); have && onlyNew {
+				continue
+			}
 			kill(at.file.Path)
 			for d := at.first; d < at.first+at.count; d++ {
 				live[d>>6] |= 1 << (d & 63)

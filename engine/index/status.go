@@ -16,8 +16,11 @@ const maxSkipped = 1000
 // Coverage says how complete and fresh the index is, seen through a snapshot.
 func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 	c := wire.Coverage{Skipped: map[string]int{}, Seq: s.Seq, Indexed: s.FileCount()}
-	c.Pending = ix.queue.len()
-	c.Stale = c.Pending > 0 || ix.scans.scanning()
+	c.Pending = ix.queue.count(func(r *root, rel string) bool {
+		f := s.File(r.workspacePath(rel))
+		return f == nil || !f.Provisional
+	})
+	c.Stale = ix.queue.len() > 0 || ix.scans.scanning()
 	for _, r := range ix.roots {
 		r.mu.Lock()
 		for _, sk := range r.listing.Skips {

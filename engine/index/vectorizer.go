@@ -166,6 +166,9 @@ func (z *vectorizer) missing(snap *Snapshot) []target {
 	}
 	var targets []target
 	for i, p := range snap.parts {
+		if len(p.files) > 0 && p.files[0].file.Provisional {
+			continue
+		}
 		list := listOf(snap.lists[i], z.model.Fingerprint)
 		for d := range p.docs {
 			if snap.live[i][d>>6]>>(d&63)&1 == 0 {

@@ -119,7 +119,7 @@ func (v *View) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 	next := base
 	if len(parts) > 0 {
-		next = base.with(parts, lists, nil)
+		next = base.with(parts, lists, nil, false)
 		next.Seq = v.ix.seq.Add(1)
 	}
 	v.base, v.made, v.current = base, v.changes, next

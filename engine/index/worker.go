@@ -38,6 +38,7 @@ type worker struct {
 	hidden  []string // workspace paths that leave the snapshot
 	vectors []map[store.VectorKey]store.Vector
 	started time.Time
+	glance  bool // the part holds words only
 }
 
 // work takes files until ctx ends.
@@ -54,7 +55,7 @@ func (ix *Index) work(ctx context.Context) {
 			}
 			continue
 		}
-		if w.root != nil && w.root != it.root {
+		if w.root != nil && (w.root != it.root || w.glance != it.glance) {
 			w.seal(ctx)
 		}
 		w.take(ctx, it)
@@ -78,15 +79,23 @@ func (w *worker) full() bool {
 // take looks at one file.
 func (w *worker) take(ctx context.Context, it *item) {
 	if w.b == nil {
-		w.root, w.started = it.root, time.Now()
-		w.b = newBuilder(w.ix.tok, w.ix.inlineModels())
+		w.root, w.glance, w.started = it.root, it.glance, time.Now()
+		models := w.ix.inlineModels()
+		if it.glance {
+			models = nil
+		}
+		w.b = newBuilder(w.ix.tok, models)
 		w.vectors = make([]map[store.VectorKey]store.Vector, len(w.b.lists))
 		for i := range w.vectors {
 			w.vectors[i] = map[store.VectorKey]store.Vector{}
 		}
 	}
 	w.items = append(w.items, it)
-	if err := w.look(ctx, it); err != nil && ctx.Err() == nil {
+	look := w.look
+	if it.glance {
+		look = w.glanceAt
+	}
+	if err := look(ctx, it); err != nil && ctx.Err() == nil {
 		w.ix.log.Error("indexing", "path", it.root.workspacePath(it.rel), "error", err)
 	}
 }
@@ -161,7 +170,7 @@ func (w *worker) restat(rel string, content file.Content, before known) bool {
 	if before.skip == "" {
 		snap := w.ix.Snapshot()
 		f := snap.File(w.root.workspacePath(rel))
-		if f == nil || f.Hash != before.hash {
+		if f == nil || f.Provisional || f.Hash != before.hash {
 			return false
 		}
 		rec.Class = f.Class
@@ -210,7 +219,7 @@ func (w *worker) seal(ctx context.Context) {
 		p, l := w.b.build()
 		added, lists = []*part{p}, [][]List{l}
 	}
-	ix.replace(added, lists, w.hidden)
+	ix.replace(added, lists, w.hidden, w.glance)
 	r.mu.Lock()
 	for _, rec := range w.records {
 		r.known[rec.Path] = knownOf(&rec)
@@ -342,11 +351,12 @@ func (ix *Index) inlineVectors(ctx context.Context, st store.Store, chunks []chu
 	return [][]store.Vector{row}, []map[store.VectorKey]store.Vector{made}, nil
 }
 
-// replace publishes a snapshot with the added parts and without the gone paths.
-func (ix *Index) replace(added []*part, lists [][]List, gone []string) {
+// replace publishes a snapshot with the added parts and without the gone
+// paths; with onlyNew the parts add files but replace none.
+func (ix *Index) replace(added []*part, lists [][]List, gone []string, onlyNew bool) {
 	ix.publish.Lock()
 	defer ix.publish.Unlock()
-	next := ix.Snapshot().with(added, lists, gone)
+	next := ix.Snapshot().with(added, lists, gone, onlyNew)
 	next.Seq = ix.seq.Add(1)
 	ix.snapshot.Store(next)
 }
