@@ -56,7 +56,7 @@ func sourceType(l language) SourceType {
 	return Text
 }
 
-// Bounds of minified: no one writes most of a program in lines that long, but
+// Bounds of minified: no one writes nine tenths of a program in lines that long, but
 // paragraphs and records are often one line.
 const (
 	minifiedLeast    = 2 << 10 // bytes of a text that is never called minified
@@ -64,7 +64,7 @@ const (
 	minifiedTextLine = 5000    // bytes
 )
 
-// minified says what shows that most of a text is in lines that no one reads,
+// minified says what shows that nearly all of a text is in lines that no one reads,
 // "" where it is not.
 func minified(content string, kind SourceType) string {
 	if len(content) < minifiedLeast {
@@ -86,7 +86,7 @@ func minified(content string, kind SourceType) string {
 		}
 		rest = rest[n:]
 	}
-	if long*2 <= len(content) {
+	if long*10 <= len(content)*9 {
 		return ""
 	}
 	return fmt.Sprintf("%d %% of it is in lines of over %d bytes, the longest has %d", long*100/len(content), limit, longest)
