@@ -212,28 +212,34 @@ func (ix *Index) Touch(cause string, paths []string, rescan bool) {
 			if !ok {
 				continue
 			}
-			if rel == "." || file.IsIgnoreFile(rel) || isDir(abs) {
+			if rel == "." || file.IsIgnoreFile(rel) {
 				rescan = true
 				continue
 			}
+			info, err := os.Lstat(abs)
+			isFile, dir := err == nil && !info.IsDir(), err == nil && info.IsDir()
+			rescan = rescan || dir
 			inWork := ix.queue.inWork(r) // before known is read: what is sealed in between is in one of the two
 			r.mu.Lock()
 			_, have := r.known[rel]
 			ignored := r.rules.Ignored(rel)
-			// A path that is gone may have been a directory.
+			// A path that is gone may have been a directory; below one that
+			// stands now, size and time may be those of other files.
 			below := func(k string) {
-				if !have && strings.HasPrefix(k, rel+"/") {
+				if strings.HasPrefix(k, rel+"/") {
 					items = append(items, &item{root: r, rel: k, prio: prioTouched})
 				}
 			}
-			for k := range r.known {
-				below(k)
+			if !isFile && (dir || !have) {
+				for k := range r.known {
+					below(k)
+				}
+				for _, k := range inWork {
+					below(k)
+				}
 			}
 			r.mu.Unlock()
-			for _, k := range inWork {
-				below(k)
-			}
-			if have || !ignored {
+			if have || !ignored && !dir {
 				items = append(items, &item{root: r, rel: rel, prio: prioTouched, recent: time.Now().UnixNano()})
 			}
 		}

@@ -118,6 +118,10 @@ func (w *worker) look(ctx context.Context, it *item) error {
 	case errors.Is(err, fs.ErrNotExist):
 		w.remove(rel)
 		return nil
+	case isDir(abs):
+		w.remove(rel) // a folder stands where a file was: the scan knows what is in it
+		w.ix.scans.request("folder")
+		return nil
 	case errors.As(err, &skip):
 		if skip.Reason == file.SkipUnreadable && have {
 			return err // not the same as deleted: what is known stays
