@@ -69,8 +69,8 @@ func openSession(library, model string, dim int) (*session, error) {
 	return &session{s: s, dim: dim}, nil
 }
 
-// sessionOptions are one thread per run, none that spins, and no memory kept
-// beyond what the largest text needed.
+// sessionOptions are one thread per run, none that spins, and little memory
+// kept between runs.
 func sessionOptions() (*ort.SessionOptions, error) {
 	o, err := ort.NewSessionOptions()
 	if err != nil {
@@ -79,7 +79,7 @@ func sessionOptions() (*ort.SessionOptions, error) {
 	err = errors.Join(
 		o.SetIntraOpNumThreads(1),
 		o.SetInterOpNumThreads(1),
-		o.SetCpuMemArena(cpuArena),
+		o.SetCpuMemArena(true), // without it malloc keeps more: 131 MB against 98
 		o.SetMemPattern(false), // made for fixed shapes; every text has its own
 		o.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
 		o.AddSessionConfigEntry("session.inter_op.allow_spinning", "0"),
@@ -91,8 +91,6 @@ func sessionOptions() (*ort.SessionOptions, error) {
 	}
 	return o, nil
 }
-
-var cpuArena = true
 
 // run returns the vector of one text's ids.
 func (s *session) run(ids []int32) (vector []float32, err error) {
