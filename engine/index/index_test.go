@@ -258,6 +258,12 @@ func TestIgnoreFileChangeAppliesAtOnce(t *testing.T) {
 
 func TestRestartMakesNothingAgain(t *testing.T) {
 	w := newWorkspace(t, small)
+	hourAgo := time.Now().Add(-time.Hour)
+	for path := range small {
+		if err := os.Chtimes(w.abs(path), hourAgo, hourAgo); err != nil {
+			t.Fatal(err)
+		}
+	}
 	ix := w.open()
 	before := content(ix.Snapshot())
 	if ix.Status(ix.Snapshot()).Counters.Embedded == 0 {

@@ -148,10 +148,11 @@ func (w *worker) look(ctx context.Context, it *item) error {
 		return err
 	}
 	rec := store.FileRecord{
-		Path: rel, Hash: content.Hash, Size: content.Size, ModTime: content.ModTime.UnixNano(),
+		Path: rel, Hash: content.Hash, Size: content.Size, ModTime: stamp(content.ModTime),
 		Class: class, ChunkVersion: version, File: chunked,
 	}
 	f := w.ix.newFile(ctx, r, &rec)
+	f.ModTime = content.ModTime.UnixNano()
 	vectors, fresh, err := w.ix.inlineVectors(ctx, r.store, chunked.Chunks, doc)
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", f.Path, err)
@@ -168,7 +169,7 @@ func (w *worker) look(ctx context.Context, it *item) error {
 // where the snapshot does not hold the file.
 func (w *worker) restat(rel string, content file.Content, before known) bool {
 	rec := store.FileRecord{
-		Path: rel, Hash: before.hash, Size: content.Size, ModTime: content.ModTime.UnixNano(),
+		Path: rel, Hash: before.hash, Size: content.Size, ModTime: stamp(content.ModTime),
 		ChunkVersion: before.chunkVersion, Skip: before.skip, SkipDetail: before.skipDetail,
 	}
 	if before.skip == "" {
@@ -187,9 +188,23 @@ func (w *worker) restat(rel string, content file.Content, before known) bool {
 	return true
 }
 
+// coarse is the resolution of the clocks that file systems stamp files with, at
+// worst (FAT).
+const coarse = 2 * time.Second
+
+// stamp is the modification time to remember of a file just read, in Unix
+// nanoseconds: 0, which no scan agrees with, where the file may change again
+// without its time changing.
+func stamp(modified time.Time) int64 {
+	if time.Since(modified) < coarse {
+		return 0
+	}
+	return modified.UnixNano()
+}
+
 func (w *worker) skip(rel string, content file.Content, reason file.SkipReason, detail string) {
 	w.records = append(w.records, store.FileRecord{
-		Path: rel, Hash: content.Hash, Size: content.Size, ModTime: content.ModTime.UnixNano(),
+		Path: rel, Hash: content.Hash, Size: content.Size, ModTime: stamp(content.ModTime),
 		ChunkVersion: w.ix.chunkVersion(), Skip: reason, SkipDetail: detail,
 	})
 	w.hidden = append(w.hidden, w.root.workspacePath(rel))
