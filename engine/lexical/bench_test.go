@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -101,5 +102,70 @@ func BenchmarkSearch(b *testing.B) {
 				b.ReportMetric(float64(r.Stats.Candidates), "candidates")
 			}
 		})
+	}
+}
+
+func BenchmarkReadSegment(b *testing.B) {
+	docs, _ := corpus(b, os.Getenv("CORPUS"))
+	bl := lexical.NewBuilder(lexical.NewTokenizer())
+	for _, d := range docs {
+		bl.Add(d)
+	}
+	data := stored(b, bl.Build())
+	docs, bl = nil, nil
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if _, err := lexical.ReadSegment(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkMerge(b *testing.B) {
+	docs, _ := corpus(b, os.Getenv("CORPUS"))
+	tok := lexical.NewTokenizer()
+	var parts []lexical.Part
+	for len(docs) > 0 {
+		bl := lexical.NewBuilder(tok)
+		n := min(len(docs), 8000)
+		for _, d := range docs[:n] {
+			bl.Add(d)
+		}
+		docs = docs[n:]
+		parts = append(parts, lexical.Part{Segment: bl.Build()})
+	}
+	for b.Loop() {
+		lexical.Merge(parts)
+	}
+}
+
+// BenchmarkEdit is what one edited file costs: a segment of a few chunks, and a search over
+// it and the rest.
+func BenchmarkEdit(b *testing.B) {
+	docs, _ := corpus(b, "net/http")
+	tok := lexical.NewTokenizer()
+	for b.Loop() {
+		bl := lexical.NewBuilder(tok)
+		for _, d := range docs[:10] {
+			bl.Add(d)
+		}
+		bl.Build()
+	}
+}
+
+// BenchmarkScan is the naive way to do BenchmarkSearch's first query: a regular
+// expression over the text.
+func BenchmarkScan(b *testing.B) {
+	docs, size := corpus(b, os.Getenv("CORPUS"))
+	re := regexp.MustCompile(`(?i)http|client|follow|redirect`)
+	b.SetBytes(size)
+	for b.Loop() {
+		n := 0
+		for _, d := range docs {
+			n += len(re.FindAllStringIndex(d.Body, -1))
+		}
+		if n == 0 {
+			b.Fatal("nothing found")
+		}
 	}
 }

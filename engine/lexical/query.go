@@ -35,21 +35,25 @@ type Params struct {
 	K1 float64
 }
 
-// DefaultParams are what measured best over questions about repositories:
-// base name and definitions thrice, the summary twice, comments half.
+// DefaultParams are what measured best over questions about 24 repositories and
+// commit messages of 9 (coordinate search, then rounded). Against the usual b =
+// 0.75, k1 = 1.2 and a name worth three they gained 0.06 NDCG@10 on both: chunks are of
+// much the same size, so that more occurrences say more and saturate late,
+// and a file's name says what the file is about. Only the ratios of the weights
+// and K1 matter; Body is 0.5 so that the others are near the customary numbers.
 func DefaultParams() Params {
 	return Params{
-		Weights: [NumFields]float64{Body: 1, Comment: 0.5, Name: 3, Path: 1, Defs: 3, Summary: 2},
-		B:       [NumFields]float64{Body: 0.75, Comment: 0.75, Name: 0.5, Path: 0.5, Defs: 0.5, Summary: 0.5},
-		K1:      1.2,
+		Weights: [NumFields]float64{Body: 0.5, Comment: 0.5, Name: 10, Path: 4, Defs: 2, Summary: 2},
+		B:       [NumFields]float64{Body: 0.9, Comment: 0.25, Name: 0.9, Path: 0.25, Defs: 0.5, Summary: 0.5},
+		K1:      4,
 	}
 }
 
 // Weights of what a question's words become.
 const (
-	keywordWeight = 0.4 // a keyword, where the question has other words
+	keywordWeight = 0.7 // a keyword, where the question has other words
 	pieceWeight   = 0.5 // "256" of "sha256"
-	exactWeight   = 1.0 // the whole identifier beside its parts
+	exactWeight   = 1.5 // the whole identifier beside its parts
 	nameWeight    = 0.5 // a word in the form of a type's name ("Router"), as an identifier
 )
 
