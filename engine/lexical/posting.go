@@ -42,7 +42,7 @@ func appendPosting(b []byte, gap uint32, tf *Frequencies) []byte {
 	g := uint64(gap) << 2
 	switch {
 	case others == 0 && tf[Body] == 1:
-		return binary.AppendUvarint(b, g|codeBody)
+		return binary.AppendUvarint(b, g) // codeBody is 0
 	case others == 0:
 		b = binary.AppendUvarint(b, g|codeBodyN)
 		return binary.AppendUvarint(b, uint64(tf[Body]-2))
