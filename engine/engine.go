@@ -2,10 +2,24 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"time"
 
+	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/config"
+	"coderag-ls/engine/embed"
+	"coderag-ls/engine/embed/onnx"
+	"coderag-ls/engine/embed/static"
 	"coderag-ls/engine/file"
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/store"
+	"coderag-ls/engine/store/bunt"
 	"coderag-ls/engine/wire"
 )
 
@@ -20,134 +34,240 @@ type Options struct {
 	// Progress is called with steps of background work, never concurrently.
 	// It must not block. May be nil.
 	Progress func(wire.Progress)
-	// Changed is called when coverage or a notice changed, at most a few times a second. May be nil.
+	// Changed is called when coverage or a notice changed. It must not block.
+	// May be nil.
 	Changed func()
 }
 
 // Engine is one workspace's index and everything that answers from it. Its
 // methods are safe for concurrent use.
-type Engine struct{ _ int }
+type Engine struct {
+	opts   Options
+	inline *static.Model // nil where switched off
 
-// Open opens the workspace's index and starts bringing it up to date in the background; it
-// does not wait for that (View.Sync does). A root that cannot be indexed is an error that names
-// it; a locked index is store.ErrLocked.
-func Open(ctx context.Context, opts Options) (*Engine, error) { return nil, nil }
+	mu       sync.RWMutex // guards the fields below; held for writing while the index is replaced
+	settings config.Settings
+	roots    []file.Root
+	ix       *index.Index
+	behind   embed.Embedder // MiniLM, nil where it is not installed
+	notices  []string       // what the user should know of the models
+	views    map[*View]bool
+	closed   bool
+}
 
-// Close stops all work, syncs and closes the store.
-func (e *Engine) Close() error { return nil }
+// Open opens the workspace's index and starts bringing it up to date in the
+// background; it does not wait for that (View.Sync does). A root that cannot be
+// indexed is an error that names it; an index that another process owns is
+// store.ErrLocked.
+func Open(ctx context.Context, opts Options) (*Engine, error) {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, views: map[*View]bool{}}
+	if err := e.openIndex(ctx); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
 
-// NewView returns a view of the workspace: the index with one client's unsaved
-// buffers in front of it.
-func (e *Engine) NewView() *View { return nil }
-
-// SetSettings applies changed settings; what they touch is indexed again.
-func (e *Engine) SetSettings(ctx context.Context, s config.Settings) error { return nil }
-
-// SetRoots changes the workspace folders.
-func (e *Engine) SetRoots(ctx context.Context, roots []file.Root) error { return nil }
-
-// Touch tells that paths (absolute) may have changed on disk; an empty list
-// with rescan means that anything may have.
-func (e *Engine) Touch(ctx context.Context, cause string, paths []string, rescan bool) error {
+// openIndex opens models and index by the settings and roots of e.
+func (e *Engine) openIndex(ctx context.Context) error {
+	s := e.settings
+	e.notices = nil
+	iopts, err := indexOptions(e.opts, s, e.roots)
+	if err != nil {
+		return err
+	}
+	if s.Embed.Provider == "auto" || s.Embed.Provider == "static" {
+		if e.inline == nil {
+			if e.inline, err = static.New(); err != nil {
+				return fmt.Errorf("loading the embedded code model: %w", err)
+			}
+		}
+		iopts.Inline = e.inline
+	}
+	if s.Embed.Provider == "auto" || s.Embed.Provider == "onnx" {
+		iopts.Behind = e.openMiniLM(ctx, s)
+	}
+	e.behind = iopts.Behind
+	ix, err := index.Open(ctx, iopts)
+	if err != nil {
+		if e.behind != nil {
+			err = errors.Join(err, e.behind.Close())
+		}
+		return err
+	}
+	e.ix = ix
 	return nil
 }
 
-// SetWatch tells the engine what the watcher reports, for Status: directories watched, the
-// cap, and a notice such as "polling" (or "").
-func (e *Engine) SetWatch(watches, watchCap int, notice string) {}
+// openMiniLM returns nil where the model is not installed; where it is but does
+// not load, the user is told.
+func (e *Engine) openMiniLM(ctx context.Context, s config.Settings) embed.Embedder {
+	m, err := onnx.Open(ctx, onnx.Options{ModelDir: s.Embed.ModelDir, LibraryPath: s.Embed.LibraryPath})
+	switch {
+	case err == nil:
+		return m
+	case errors.Is(err, onnx.ErrNotInstalled) && s.Embed.Provider == "auto" && s.Embed.ModelDir == "" && s.Embed.LibraryPath == "":
+		e.opts.Logger.Debug("MiniLM is not used", "reason", err)
+	default:
+		e.notices = append(e.notices, fmt.Sprintf("MiniLM is not used: %v", err))
+		e.opts.Logger.Warn("MiniLM is not used", "error", err)
+	}
+	return nil
+}
 
-// Keep reports whether a path (absolute) is indexed or may hold indexed files;
-// the watcher asks it which directories to watch.
-func (e *Engine) Keep(path string, isDir bool) bool { return false }
+// indexOptions translates the settings.
+func indexOptions(opts Options, s config.Settings, roots []file.Root) (index.Options, error) {
+	dir := s.Index.CacheDir
+	if dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return index.Options{}, fmt.Errorf("finding the user's cache directory (set index.cacheDir instead): %w", err)
+		}
+		dir = filepath.Join(base, "coderag")
+	}
+	return index.Options{
+		Roots:    roots,
+		CacheDir: dir,
+		Files:    file.Options{MaxBytes: int64(s.Index.MaxFileBytes), Exclude: s.Index.Exclude, Include: s.Index.Include},
+		Chunks: chunk.Options{
+			MaxChars: s.Chunk.MaxChars, ParseDeadline: time.Duration(s.Chunk.ParseDeadline) * time.Millisecond,
+			MarkdownMaxTokens: s.Chunk.MarkdownMaxTokens, MarkdownPartTokens: s.Chunk.MarkdownPartTokens,
+			MarkdownOverlap: s.Chunk.MarkdownOverlap, TextWords: s.Chunk.TextWords, TextOverlap: s.Chunk.TextOverlap,
+		},
+		Workers:       s.Index.Workers,
+		BehindThreads: s.Embed.Threads,
+		BehindBatch:   s.Embed.BatchSize,
+		PathWeight:    float32(s.Embed.PathWeight),
+		OpenStore: func(ctx context.Context, dir string) (store.Store, error) {
+			return bunt.Open(ctx, dir, bunt.Options{})
+		},
+		Logger:   opts.Logger,
+		Progress: opts.Progress,
+		Changed:  opts.Changed,
+	}, nil
+}
 
-// Directories returns the absolute directories that hold indexed files, once the first scan has ended.
-func (e *Engine) Directories(ctx context.Context) ([]string, error) { return nil, nil }
+// Close stops all work, syncs and closes the store.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	return e.closeIndex()
+}
+
+func (e *Engine) closeIndex() error {
+	if e.ix == nil {
+		return nil
+	}
+	err := e.ix.Close()
+	if e.behind != nil {
+		err = errors.Join(err, e.behind.Close())
+	}
+	e.ix, e.behind = nil, nil
+	return err
+}
+
+// errClosed is what everything returns after Close, or after an index could
+// not be opened again.
+var errClosed = errors.New("the index is closed")
+
+// SetSettings applies changed settings. Those of discovery, chunking and
+// embedding open the index anew; what they touch is indexed again.
+func (e *Engine) SetSettings(ctx context.Context, s config.Settings) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before := e.settings
+	e.settings = s
+	if reflect.DeepEqual(before.Index, s.Index) && reflect.DeepEqual(before.Chunk, s.Chunk) && before.Embed == s.Embed {
+		return nil
+	}
+	return e.reopen(ctx)
+}
+
+// SetRoots changes the workspace folders.
+func (e *Engine) SetRoots(ctx context.Context, roots []file.Root) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if reflect.DeepEqual(e.roots, roots) {
+		return nil
+	}
+	e.roots = roots
+	return e.reopen(ctx)
+}
+
+func (e *Engine) reopen(ctx context.Context) error {
+	if e.closed {
+		return errClosed
+	}
+	err := e.closeIndex()
+	if openErr := e.openIndex(ctx); openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	for v := range e.views {
+		v.attach(e.ix)
+	}
+	return err
+}
+
+// index returns the index and the settings in force.
+func (e *Engine) index() (*index.Index, config.Settings, error) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closed || e.ix == nil {
+		return nil, e.settings, errClosed
+	}
+	return e.ix, e.settings, nil
+}
+
+// Touch tells that paths (absolute) may have changed on disk; rescan tells that
+// anything may have.
+func (e *Engine) Touch(ctx context.Context, cause string, paths []string, rescan bool) error {
+	ix, _, err := e.index()
+	if err != nil {
+		return err
+	}
+	ix.Touch(cause, paths, rescan)
+	return nil
+}
+
+// SetWatch tells the engine what the watcher reports, for Status: directories
+// watched, the cap, and a notice such as that some are polled ("" for none).
+func (e *Engine) SetWatch(watches, watchCap int, notice string) {
+	if ix, _, err := e.index(); err == nil {
+		ix.SetWatch(watches, watchCap, notice)
+	}
+}
+
+// Keep reports whether a path (absolute) is indexed or, for a directory, may
+// hold indexed files; the watcher asks it.
+func (e *Engine) Keep(path string, isDir bool) bool {
+	ix, _, err := e.index()
+	return err == nil && ix.Keep(path, isDir)
+}
+
+// Directories returns the absolute directories that hold indexed files, once
+// the first scan has ended.
+func (e *Engine) Directories(ctx context.Context) ([]string, error) {
+	ix, _, err := e.index()
+	if err != nil {
+		return nil, err
+	}
+	if err := ix.Scanned(ctx); err != nil {
+		return nil, err
+	}
+	return ix.Directories(), nil
+}
 
 // PlanIndex says what indexing would do, without doing it.
-func PlanIndex(ctx context.Context, opts Options) (wire.DryRun, error) { return wire.DryRun{}, nil }
-
-// View is the workspace as one client sees it.
-type View struct{ _ int }
-
-// Close forgets the view's buffers.
-func (v *View) Close() {}
-
-// Apply takes the client's buffer changes in the order they happened. It
-// returns when they are recorded; Sync waits until they are searchable.
-func (v *View) Apply(ctx context.Context, cause string, changes []file.Change) error { return nil }
-
-// Sync waits until every change applied before it is searchable.
-func (v *View) Sync(ctx context.Context, p wire.SyncParams) (wire.SyncResult, error) {
-	return wire.SyncResult{}, nil
+func PlanIndex(ctx context.Context, opts Options) (wire.DryRun, error) {
+	iopts, err := indexOptions(opts, opts.Settings, opts.Roots)
+	if err != nil {
+		return wire.DryRun{}, err
+	}
+	return index.Plan(ctx, iopts)
 }
-
-// Event is a part of an answer as it is made: exactly one field is set.
-type Event struct {
-	Text     string
-	Citation *wire.Citation
-	Retract  string // a citation's ID that no longer holds
-}
-
-// Ask answers a question with citations that were checked when emitted. emit, which may be nil,
-// receives the parts in order before Ask returns the whole.
-// An empty or oversized question is a *QueryError.
-func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wire.AskResult, error) {
-	return wire.AskResult{}, nil
-}
-
-// Search ranks chunks.
-func (v *View) Search(ctx context.Context, p wire.SearchParams) (wire.SearchResult, error) {
-	return wire.SearchResult{}, nil
-}
-
-// Context packs what a question needs into budgeted Markdown.
-func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResult, error) {
-	return wire.ContextResult{}, nil
-}
-
-// Similar ranks chunks by likeness to a range of a document.
-func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResult, error) {
-	return wire.SearchResult{}, nil
-}
-
-// Explain explains the symbol at a range's start (positions count UTF-16 units
-// unless the range was converted: pass enc through text.Document).
-func (v *View) Explain(ctx context.Context, p wire.RangeParams) (wire.ExplainResult, error) {
-	return wire.ExplainResult{}, nil
-}
-
-// ExplainName explains the symbol of that name, preferring what is near the document.
-func (v *View) ExplainName(ctx context.Context, name string, near wire.Document) (wire.ExplainResult, error) {
-	return wire.ExplainResult{}, nil
-}
-
-// Text returns a file's text as the view has it: the buffer's, else the
-// disk's. ok is false where there is no such file in the workspace.
-func (v *View) Text(ctx context.Context, path string) (content string, ok bool) { return "", false }
-
-// Symbols returns the symbols defined in the file at the absolute path as it stands in the view,
-// in line order, with how many lines elsewhere name each.
-func (v *View) Symbols(ctx context.Context, path string) ([]SymbolUse, error) { return nil, nil }
-
-// SymbolUse is a defined symbol and how often it is used.
-type SymbolUse struct {
-	Name     string
-	Kind     string
-	NameLine int // 1-based
-	Uses     int
-}
-
-// Resolve turns a citation path ("dir/file.go", as in wire.Citation.Path)
-// into the absolute path of a file in the workspace.
-func (v *View) Resolve(path string) (abs string, ok bool) { return "", false }
-
-// Status tells the state of the index.
-func (v *View) Status(ctx context.Context) (wire.Status, error) { return wire.Status{}, nil }
-
-// Reindex chunks and embeds the paths again, all files where there are none.
-func (v *View) Reindex(ctx context.Context, p wire.ReindexParams) error { return nil }
-
-// QueryError is a question that cannot be asked; Error says why and what to do.
-type QueryError struct{ Reason string }
-
-func (e *QueryError) Error() string { return e.Reason }

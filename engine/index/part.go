@@ -73,8 +73,8 @@ func newListBuilder(m embed.Model, capacity int) *listBuilder {
 }
 
 // add appends the row of a document: its content vector with its path's.
-func (l *listBuilder) add(doc int32, v store.Vector, f *File) {
-	if l.rows.AppendFloat32(combine(v, f.PathVectors[l.model.Fingerprint], l.model.PathWeight)) == nil {
+func (l *listBuilder) add(doc int32, v store.Vector, path []float32) {
+	if l.rows.AppendFloat32(combine(v, path, l.model.PathWeight)) == nil {
 		l.docs = append(l.docs, doc)
 	}
 }
@@ -114,7 +114,7 @@ func (b *builder) add(f *File, chunks []chunk.Chunk, doc *text.Document, vectors
 		}
 		for i, v := range vectors[l] {
 			if v.Values != nil {
-				list.add(first+int32(i), v, f)
+				list.add(first+int32(i), v, f.PathVectors[list.model.Fingerprint])
 			}
 		}
 	}

@@ -221,7 +221,7 @@ func (ix *Index) restoreList(ctx context.Context, r *root, m embed.Model, docs [
 			ix.queue.push(&item{root: r, rel: docs[d].File.Rel, prio: prioScan, recent: docs[d].File.ModTime, force: true})
 			continue
 		}
-		list.add(d, v, docs[d].File)
+		list.add(d, v, docs[d].File.PathVectors[m.Fingerprint])
 	}
 	return list.list(len(docs)), nil
 }

@@ -32,8 +32,8 @@ type File struct {
 	Open    bool
 	Symbols []chunk.Symbol
 	Imports []chunk.Import
-	// PathVectors holds the unit vector of the path's words per model
-	// (Model.Fingerprint).
+	// PathVectors holds the vector of the path's words of the inline model, by
+	// Model.Fingerprint.
 	PathVectors map[string][]float32
 
 	chunkVersion string

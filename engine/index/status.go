@@ -7,6 +7,7 @@ import (
 
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/file"
+	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/wire"
 )
 
@@ -177,6 +178,12 @@ func (ix *Index) Directories() []string {
 	}
 	return dirs
 }
+
+// Tokenizer returns the tokenizer that the index was made with.
+func (ix *Index) Tokenizer() *lexical.Tokenizer { return ix.tok }
+
+// Embedders returns the models that vectors are made with, in the order of Models.
+func (ix *Index) Embedders() []embed.Embedder { return ix.embedders() }
 
 // Models returns the models in use, the inline one first.
 func (ix *Index) Models() []embed.Model { return ix.models }

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"runtime"
@@ -27,6 +28,10 @@ type vectorizer struct {
 	ix     *Index
 	model  embed.Model
 	signal chan struct{}
+
+	// The path embedded last, since a file's chunks follow each other.
+	lastPath   string
+	lastVector []float32
 
 	mu   sync.Mutex
 	idle bool          // the newest snapshot seen has all its vectors
@@ -110,6 +115,7 @@ type target struct {
 type made struct {
 	target
 	vector store.Vector
+	path   []float32 // the vector of the path's words
 }
 
 // pass gives every document of the snapshot a vector; it begins again when
@@ -261,11 +267,47 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 	}
 	var all []made
 	for _, t := range batch {
-		if v, ok := have[t.key]; ok {
-			all = append(all, made{t, v})
+		v, ok := have[t.key]
+		if !ok {
+			continue
 		}
+		path, err := z.path(ctx, t.root, t.part.docs[t.doc].File.Rel)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, made{t, v, path})
 	}
 	return all, nil
+}
+
+// path returns the vector of a path's words: the last one's, a stored one, or
+// a new one.
+func (z *vectorizer) path(ctx context.Context, r *root, rel string) ([]float32, error) {
+	words := embed.PathText(rel)
+	if z.lastPath == words {
+		return z.lastVector, nil
+	}
+	key := store.VectorKey(sha256.Sum256([]byte("path\x00" + words)))
+	stored, err := r.store.Vectors(ctx, z.model.Fingerprint, []store.VectorKey{key})
+	if err != nil {
+		return nil, err
+	}
+	v, ok := stored[key]
+	if !ok {
+		made, err := z.ix.opts.Behind.Embed(ctx, []string{words})
+		if err != nil {
+			return nil, err
+		}
+		v.Scale, v.Values = embed.Quantize(made[0])
+		if err := r.store.PutVectors(ctx, z.model.Fingerprint, map[store.VectorKey]store.Vector{key: v}); err != nil {
+			z.ix.log.Debug("storing a path's vector", "path", rel, "error", err)
+		}
+	}
+	z.lastPath, z.lastVector = words, make([]float32, len(v.Values))
+	for i, q := range v.Values {
+		z.lastVector[i] = float32(q) * v.Scale
+	}
+	return z.lastVector, nil
 }
 
 // vectors embeds texts on several goroutines, each with a share of them.
@@ -325,7 +367,7 @@ func (z *vectorizer) extend(old *List, p *part, news []made) List {
 	n := 0
 	upTo := func(doc int32) {
 		for ; n < len(news) && news[n].doc < doc; n++ {
-			l.add(news[n].doc, news[n].vector, p.docs[news[n].doc].File)
+			l.add(news[n].doc, news[n].vector, news[n].path)
 		}
 	}
 	if old != nil {

@@ -292,19 +292,18 @@ func (ix *Index) newFile(ctx context.Context, r *root, rec *store.FileRecord) *F
 	return f
 }
 
-// pathVectors embeds the words of a path with every model; a model that fails
-// is left out.
+// pathVectors embeds the words of a path with the inline model. The slow
+// model's are made with its chunks' vectors.
 func (ix *Index) pathVectors(ctx context.Context, rel string) map[string][]float32 {
-	vectors := make(map[string][]float32, len(ix.models))
-	for i, e := range ix.embedders() {
-		v, err := e.Embed(ctx, []string{embed.PathText(rel)})
-		if err != nil {
-			ix.log.Debug("embedding a path", "path", rel, "error", err)
-			continue
-		}
-		vectors[ix.models[i].Fingerprint] = v[0]
+	if ix.opts.Inline == nil {
+		return nil
 	}
-	return vectors
+	v, err := ix.opts.Inline.Embed(ctx, []string{embed.PathText(rel)})
+	if err != nil {
+		ix.log.Debug("embedding a path", "path", rel, "error", err)
+		return nil
+	}
+	return map[string][]float32{ix.models[0].Fingerprint: v[0]}
 }
 
 func (ix *Index) embedders() []embed.Embedder {

@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/query"
+	"coderag-ls/engine/search"
+	"coderag-ls/engine/text"
+	"coderag-ls/engine/wire"
+)
+
+// maxQuestion is the longest question that is taken, in bytes: beyond it is a
+// mistake (a pasted file), not a question.
+const maxQuestion = 64 << 10
+
+// maxTopK bounds what one request may ask for.
+const maxTopK = 200
+
+// QueryError is a question that cannot be asked; Error says why and what to
+// do.
+type QueryError struct{ Reason string }
+
+func (e *QueryError) Error() string { return e.Reason }
+
+// checkQuery refuses what is no question.
+func checkQuery(p *wire.SearchParams) error {
+	switch {
+	case strings.TrimSpace(p.Query) == "":
+		return &QueryError{Reason: "the question is empty: ask something, or name a symbol"}
+	case len(p.Query) > maxQuestion:
+		return &QueryError{Reason: fmt.Sprintf("the question has %d bytes, the most is %d: shorten it, or ask about a range of a document", len(p.Query), maxQuestion)}
+	case p.TopK < 0 || p.TopK > maxTopK:
+		return &QueryError{Reason: fmt.Sprintf("topK is %d, want 0 to %d", p.TopK, maxTopK)}
+	}
+	p.Query = strings.ToValidUTF8(p.Query, "\uFFFD")
+	return nil
+}
+
+// found is a question with what was found for it.
+type found struct {
+	state
+	analysis query.Analysis
+	result   search.Result
+	document string // the workspace path of the client's document, "" for none
+	timings  map[string]float64
+	began    time.Time
+}
+
+// find understands a question and searches.
+func (v *View) find(ctx context.Context, p wire.SearchParams, history []wire.Turn) (*found, error) {
+	began := time.Now()
+	if err := checkQuery(&p); err != nil {
+		return nil, err
+	}
+	st, err := v.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &found{state: st, began: began, timings: map[string]float64{}}
+	f.stage("snapshot", began)
+	at := time.Now()
+	vocab := search.NewVocabulary(st.snap)
+	f.analysis = query.New(st.ix.Tokenizer()).FollowUp(p.Query, history, vocab)
+	f.stage("analysis", at)
+	return f, v.search(ctx, f, p)
+}
+
+func (v *View) search(ctx context.Context, f *found, p wire.SearchParams) error {
+	at := time.Now()
+	in := search.Input{
+		Snapshot: f.snap, Analysis: &f.analysis, Filters: p.Filters, TopK: p.TopK,
+		Settings: f.settings.Search, Embedders: f.ix.Embedders(),
+	}
+	in.Document, in.Line = v.place(f.ix, p.Document)
+	f.document = in.Document
+	var err error
+	if f.result, err = search.New(f.ix.Tokenizer()).Search(ctx, in); err != nil {
+		return err
+	}
+	f.analysis.Plan.Fallback = f.result.Fallback
+	f.stage("search", at)
+	for name, ms := range f.result.Timings {
+		f.timings["search."+name] = ms
+	}
+	return nil
+}
+
+func (f *found) stage(name string, since time.Time) {
+	f.timings[name] = milliseconds(time.Since(since))
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// place returns the workspace path and the line (1-based, 0 for none) of a
+// client's document; "" where it is none of ours.
+func (v *View) place(ix *index.Index, d *wire.Document) (path string, line int) {
+	if d == nil {
+		return "", 0
+	}
+	abs, err := text.PathFromURI(d.URI)
+	if err != nil {
+		return "", 0 // untitled: and other schemes are not indexed
+	}
+	path, ok := ix.WorkspacePath(filepath.Clean(abs))
+	if !ok {
+		return "", 0
+	}
+	if d.Range != nil {
+		line = d.Range.Start.Line + 1
+	}
+	return path, line
+}
+
+// Search ranks chunks.
+func (v *View) Search(ctx context.Context, p wire.SearchParams) (wire.SearchResult, error) {
+	f, err := v.find(ctx, p, nil)
+	if err != nil {
+		return wire.SearchResult{}, err
+	}
+	return f.searchResult(), nil
+}
+
+// searchResult reads the hits' lines as they stand; a hit whose lines are gone
+// is left out.
+func (f *found) searchResult() wire.SearchResult {
+	at := time.Now()
+	res := wire.SearchResult{
+		Hits: []wire.Hit{}, Plan: f.analysis.Plan, Coverage: f.ix.Coverage(f.snap), Model: f.model(),
+	}
+	docs := map[*index.File]*text.Document{}
+	for _, h := range f.result.Hits {
+		d := f.snap.Doc(h.Ref)
+		doc, ok := docs[d.File]
+		if !ok {
+			if content, exists := f.view.Text(d.File.Abs()); exists {
+				doc = text.New(content)
+			}
+			docs[d.File] = doc
+		}
+		start, end, lines, ok := locate(doc, d)
+		if !ok {
+			continue
+		}
+		res.Hits = append(res.Hits, wire.Hit{
+			URI: text.URIFromPath(d.File.Abs()), Path: d.File.Path, Root: d.File.Root.Name, StartLine: start, EndLine: end,
+			Symbol: d.Name, Kind: string(d.Kind), SourceType: string(d.SourceType), Language: d.Language,
+			Score: h.Score, Why: nonNil(h.Why), Text: lines,
+		})
+	}
+	f.stage("read", at)
+	res.Metrics = f.metrics()
+	return res
+}
+
+// locate finds a chunk's lines in its file as it stands: where they were, else
+// where they moved to.
+func locate(doc *text.Document, d *index.Doc) (start, end int, lines string, ok bool) {
+	if doc == nil {
+		return 0, 0, "", false
+	}
+	if lines, ok = doc.Lines(d.StartLine, d.EndLine); ok && text.Hash(lines) == d.Hash {
+		return d.StartLine, d.EndLine, lines, true
+	}
+	n := d.EndLine - d.StartLine
+	for start = 1; start+n <= doc.LineCount(); start++ {
+		if lines, ok = doc.Lines(start, start+n); ok && text.Hash(lines) == d.Hash {
+			return start, start + n, lines, true
+		}
+	}
+	return 0, 0, "", false
+}
+
+func (f *found) model() wire.ModelInfo {
+	return wire.ModelInfo{Embedder: index.ModelNames(f.result.Models)}
+}
+
+func (f *found) metrics() wire.Metrics {
+	m := wire.Metrics{Timings: f.timings, Candidates: f.result.Candidates}
+	for i, h := range f.result.Hits {
+		if i == 0 {
+			m.TopScore = h.Score
+		}
+		m.MeanScore += h.Score / float64(len(f.result.Hits))
+	}
+	f.stage("total", f.began)
+	return m
+}
+
+func nonNil(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// maxSimilar is how much of a range is compared, in bytes: what is longer is
+// about many things.
+const maxSimilar = 8 << 10
+
+// Similar ranks chunks by likeness to a range of a document. The range's own
+// chunk is left out.
+func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResult, error) {
+	abs, err := text.PathFromURI(p.Document.URI)
+	if err != nil {
+		return wire.SearchResult{}, &QueryError{Reason: fmt.Sprintf("similar code: %v", err)}
+	}
+	content, ok := v.Text(ctx, abs)
+	if !ok {
+		return wire.SearchResult{}, &QueryError{Reason: fmt.Sprintf("similar code: there is no text file %s", abs)}
+	}
+	body, start, end, err := v.slice(content, p.Document.Range)
+	if err != nil {
+		return wire.SearchResult{}, err
+	}
+	began := time.Now()
+	st, err := v.begin(ctx)
+	if err != nil {
+		return wire.SearchResult{}, err
+	}
+	f := &found{state: st, began: began, timings: map[string]float64{}}
+	f.analysis = query.New(st.ix.Tokenizer()).Analyze(clip(body, maxSimilar), search.NewVocabulary(st.snap))
+	f.analysis.Intent = query.FindSimilar
+	f.analysis.Plan.Intent = string(query.FindSimilar)
+	sp := wire.SearchParams{TopK: p.TopK}
+	if sp.TopK > 0 {
+		sp.TopK = min(sp.TopK+3, maxTopK) // the range's own chunks are dropped below
+	}
+	if err := v.search(ctx, f, sp); err != nil {
+		return wire.SearchResult{}, err
+	}
+	own, _ := st.ix.WorkspacePath(filepath.Clean(abs))
+	kept := f.result.Hits[:0]
+	for _, h := range f.result.Hits {
+		if d := st.snap.Doc(h.Ref); d.File.Path != own || d.EndLine < start || d.StartLine > end {
+			kept = append(kept, h)
+		}
+	}
+	if p.TopK > 0 {
+		kept = kept[:min(p.TopK, len(kept))]
+	}
+	f.result.Hits = kept
+	return f.searchResult(), nil
+}
+
+// slice returns the text of a range (all where it is nil) and its lines,
+// 1-based and inclusive.
+func (v *View) slice(content string, r *wire.Range) (body string, start, end int, err error) {
+	doc := text.New(content)
+	if r == nil {
+		return content, 1, doc.LineCount(), nil
+	}
+	v.mu.Lock()
+	enc := v.encoding
+	v.mu.Unlock()
+	from, err := doc.Offset(text.Position(r.Start), enc)
+	if err != nil {
+		return "", 0, 0, &QueryError{Reason: fmt.Sprintf("range start: %v", err)}
+	}
+	to, err := doc.Offset(text.Position(r.End), enc)
+	if err != nil {
+		return "", 0, 0, &QueryError{Reason: fmt.Sprintf("range end: %v", err)}
+	}
+	start, end = doc.LineAt(from), doc.LineAt(to)
+	if to <= from { // a bare position means its line
+		from, to = doc.LineStart(start), doc.LineEnd(start)
+		end = start
+	}
+	return content[from:to], start, end, nil
+}
+
+// clip cuts s to at most n bytes at a character's border.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

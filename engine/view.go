@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"coderag-ls/engine/config"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/text"
+	"coderag-ls/engine/wire"
+)
+
+// View is the workspace as one client sees it: the index with the client's
+// unsaved buffers in front of it. Its methods are safe for concurrent use;
+// what is asked sees every change applied before.
+type View struct {
+	e *Engine
+
+	mu       sync.Mutex // guards the fields below
+	encoding text.Encoding
+	inner    *index.View
+	buffers  map[string]file.Change // newest text by absolute path, for an index that is opened anew
+}
+
+// NewView returns a view without buffers. Positions that it takes count UTF-16
+// units until SetEncoding says otherwise.
+func (e *Engine) NewView() *View {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	v := &View{e: e, encoding: text.UTF16, buffers: map[string]file.Change{}}
+	if e.ix != nil {
+		v.inner = e.ix.NewView()
+	}
+	e.views[v] = true
+	return v
+}
+
+// SetEncoding says what the characters of the client's positions count.
+func (v *View) SetEncoding(enc text.Encoding) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.encoding = enc
+}
+
+// Close forgets the view's buffers.
+func (v *View) Close() {
+	v.e.mu.Lock()
+	defer v.e.mu.Unlock()
+	delete(v.e.views, v)
+}
+
+// attach puts the view in front of another index.
+func (v *View) attach(ix *index.Index) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.inner = ix.NewView()
+	for _, c := range v.buffers {
+		v.inner.Apply([]file.Change{c})
+	}
+}
+
+// Apply takes the client's buffer changes in the order they happened. It
+// returns when they are recorded: whatever is asked afterwards sees them.
+func (v *View) Apply(ctx context.Context, cause string, changes []file.Change) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.inner == nil {
+		return errClosed
+	}
+	for i := range changes {
+		c := &changes[i]
+		c.Path = filepath.Clean(c.Path)
+		switch c.Kind {
+		case file.Opened, file.Edited:
+			again := *c
+			again.Kind = file.Opened
+			v.buffers[c.Path] = again
+		case file.Closed:
+			delete(v.buffers, c.Path)
+		}
+	}
+	v.inner.Apply(changes)
+	v.e.opts.Logger.Debug("changes", "cause", cause, "count", len(changes))
+	return nil
+}
+
+// state is what one request works on.
+type state struct {
+	ix       *index.Index
+	view     *index.View
+	snap     *index.Snapshot
+	settings config.Settings
+}
+
+// begin takes the newest snapshot for a request.
+func (v *View) begin(ctx context.Context) (state, error) {
+	ix, settings, err := v.e.index()
+	if err != nil {
+		return state{}, err
+	}
+	v.mu.Lock()
+	inner := v.inner
+	v.mu.Unlock()
+	if inner == nil {
+		return state{}, errClosed
+	}
+	snap, err := inner.Snapshot(ctx)
+	if err != nil {
+		return state{}, fmt.Errorf("putting the open buffers in front of the index: %w", err)
+	}
+	return state{ix: ix, view: inner, snap: snap, settings: settings}, nil
+}
+
+// Sync waits until every change applied before it is searchable.
+func (v *View) Sync(ctx context.Context, p wire.SyncParams) (wire.SyncResult, error) {
+	ix, _, err := v.e.index()
+	if err != nil {
+		return wire.SyncResult{}, err
+	}
+	if err := ix.Sync(ctx, p.Scan, p.Vectors); err != nil {
+		return wire.SyncResult{}, err
+	}
+	st, err := v.begin(ctx)
+	if err != nil {
+		return wire.SyncResult{}, err
+	}
+	return wire.SyncResult{Coverage: st.ix.Coverage(st.snap)}, nil
+}
+
+// Text returns the text of the file at an absolute path as the view has it:
+// the buffer's, else the disk's. ok is false where there is no such text file.
+func (v *View) Text(ctx context.Context, path string) (content string, ok bool) {
+	v.mu.Lock()
+	inner := v.inner
+	v.mu.Unlock()
+	if inner == nil {
+		return "", false
+	}
+	return inner.Text(filepath.Clean(path))
+}
+
+// Resolve turns a citation's path (wire.Citation.Path) into the absolute path
+// of a file in the workspace.
+func (v *View) Resolve(path string) (abs string, ok bool) {
+	ix, _, err := v.e.index()
+	if err != nil {
+		return "", false
+	}
+	return ix.Resolve(path)
+}
+
+// SymbolUse is a defined symbol and how often it is used.
+type SymbolUse struct {
+	Name     string
+	Kind     string
+	NameLine int // 1-based
+	Uses     int // chunks elsewhere that name it
+}
+
+// maxUses bounds the count of a symbol's uses: nobody reads larger numbers,
+// and counting them would hold the editor up.
+const maxUses = 1000
+
+// Symbols returns the symbols that the file at an absolute path defines as it
+// stands in the view, in line order. It is nil for a file outside the index.
+func (v *View) Symbols(ctx context.Context, path string) ([]SymbolUse, error) {
+	st, err := v.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name, ok := st.ix.WorkspacePath(filepath.Clean(path))
+	if !ok {
+		return nil, nil
+	}
+	f := st.snap.File(name)
+	if f == nil {
+		return nil, nil
+	}
+	uses := make([]SymbolUse, 0, len(f.Symbols))
+	for _, s := range f.Symbols {
+		u := SymbolUse{Name: s.Name, Kind: string(s.Kind), NameLine: s.NameLine}
+		for _, r := range st.snap.Identifier(s.Name, maxUses) {
+			d := st.snap.Doc(r)
+			if d.File != f || d.EndLine < s.StartLine || d.StartLine > s.EndLine {
+				u.Uses++
+			}
+		}
+		uses = append(uses, u)
+	}
+	slices.SortStableFunc(uses, func(a, b SymbolUse) int { return a.NameLine - b.NameLine })
+	return uses, nil
+}
+
+// Status tells the state of the index.
+func (v *View) Status(ctx context.Context) (wire.Status, error) {
+	st, err := v.begin(ctx)
+	if err != nil {
+		return wire.Status{}, err
+	}
+	s := st.ix.Status(st.snap)
+	s.Version = v.e.opts.Version
+	s.RSSBytes = residentBytes()
+	v.e.mu.RLock()
+	s.Notices = append(slices.Clone(v.e.notices), s.Notices...)
+	v.e.mu.RUnlock()
+	return s, nil
+}
+
+// Reindex chunks and embeds paths (relative to the workspace) again, all files
+// where there are none.
+func (v *View) Reindex(ctx context.Context, p wire.ReindexParams) error {
+	ix, _, err := v.e.index()
+	if err != nil {
+		return err
+	}
+	ix.Reindex(p.Paths)
+	return nil
+}
