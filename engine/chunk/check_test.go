@@ -47,6 +47,11 @@ func chunkOf(c *chunk.Chunker, p, content string) (chunk.File, *text.Document) {
 	return c.Chunk(context.Background(), chunk.Input{Path: p, Class: file.Class{Language: language, SourceType: st}, Text: doc}), doc
 }
 
+// sectioned reports whether a file's empty sections, or a notebook's outputs, are in no chunk.
+func sectioned(p string) bool {
+	return path.Ext(p) == ".md" || path.Ext(p) == ".rst" || path.Ext(p) == ".ipynb"
+}
+
 // check tests what holds for the chunks of every file.
 func check(tb testing.TB, c *chunk.Chunker, p, content string) chunk.File {
 	tb.Helper()
@@ -65,7 +70,7 @@ func check(tb testing.TB, c *chunk.Chunker, p, content string) chunk.File {
 			tb.Errorf("%s: chunk %d is out of order", where(), i)
 		}
 		for n := covered + 1; n < k.StartLine; n++ {
-			if strings.Trim(doc.Line(n), " \t\f\v\ufeff\u00a0\u3000\u2028\u2029") != "" && k.SourceType != file.Markdown {
+			if strings.Trim(doc.Line(n), " \t\f\v\ufeff\u00a0\u3000\u2028\u2029") != "" && !sectioned(p) {
 				tb.Errorf("%s:%d is in no chunk: %q", p, n, doc.Line(n))
 			}
 		}
@@ -98,7 +103,7 @@ func check(tb testing.TB, c *chunk.Chunker, p, content string) chunk.File {
 	}
 	for n := covered + 1; n <= doc.LineCount(); n++ {
 		if strings.Trim(doc.Line(n), " \t\f\v\ufeff\u00a0\u3000\u2028\u2029") != "" {
-			if language, st := languageOf(p); st != file.Markdown || language == "" {
+			if !sectioned(p) {
 				tb.Errorf("%s:%d is in no chunk: %q", p, n, doc.Line(n))
 			}
 		}

@@ -115,6 +115,7 @@ type worker struct {
 
 // release drops what would keep the last file's text in memory.
 func (w *worker) release() {
+	clear(w.pieces)
 	w.in, w.src.text, w.src.flat, w.outline = Input{}, "", "", nil
 	clear(w.defs)
 	clear(w.imports)
@@ -131,11 +132,45 @@ func (w *worker) chunk(ctx context.Context, in Input) File {
 	if w.src.count() == 0 {
 		return f
 	}
-	f.Fallback = w.code(ctx)
+	f.Fallback = w.cut(ctx)
 	f.Chunks = w.finish()
 	f.Symbols = w.symbols()
 	f.Imports = w.importList()
 	return f
+}
+
+// cut makes the pieces of the file by the way that fits its kind, and returns why
+// source code was cut without a syntax tree, or "".
+func (w *worker) cut(ctx context.Context) (fallback string) {
+	class := w.in.Class
+	small := len(w.src.text) <= w.c.opts.MaxParseBytes
+	switch {
+	case class.SourceType == file.Markdown && small && w.try(w.markdown):
+	case class.Language == "restructuredtext" && small:
+		w.rst()
+	case class.Language == "csv" || class.Language == "tsv":
+		w.csv()
+	case class.Language == "jupyter notebook" && w.notebook():
+	case dataLanguage(class.Language):
+		w.data()
+	case class.SourceType == file.Text && !w.c.grammars.Has(class.Language) || class.SourceType == file.Markdown:
+		w.prose()
+	default:
+		return w.code(ctx)
+	}
+	return ""
+}
+
+// try runs a way of cutting that relies on a parser of others; a panic in it
+// undoes what it did, so that another way can be taken.
+func (w *worker) try(cut func()) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			w.pieces, ok = w.pieces[:0], false
+		}
+	}()
+	cut()
+	return true
 }
 
 // code cuts source code and returns why it was done without a syntax tree, or "".

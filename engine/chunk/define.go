@@ -18,14 +18,14 @@ type def struct {
 	extra   bool // a further name of the definition before it
 }
 
-func (d *def) isSymbol() bool { return !d.group && !d.extends && d.Name != "" }
+func (d *def) isSymbol() bool { return !d.group && !d.extends && d.Name != "" && d.Kind != Block }
 
 // path is the qualified name.
 func (d *def) path(sep string) string { return qualified(d.Parent, d.Name, sep) }
 
 // container reports whether the definition's members are cut apart where it is too large.
 func (d *def) container() bool {
-	return d.group || d.Kind == Class || d.Kind == Interface || d.Kind == Module
+	return d.group || d.Kind == Class || d.Kind == Interface || d.Kind == Module || d.Kind == Block
 }
 
 // separator joins the qualified names of the file's language.

@@ -30,6 +30,10 @@ func (w *worker) finish() []Chunk {
 		c := &chunks[i]
 		c.Kind, c.StartLine, c.EndLine, c.Header, c.Layer = p.kind, p.first, p.last, p.header, lay
 		w.name(c, p)
+		c.Truncated, c.Part, c.Parts = p.truncated, p.number, p.of
+		if a := p.about; a != nil {
+			c.Name, c.Summary, c.HeaderPath, c.Symbols, c.Language = a.name, a.summary, a.path, a.symbols, a.language
+		}
 		if parts[p.def] > 1 && p.part {
 			done[p.def]++
 			c.Part, c.Parts = done[p.def], parts[p.def]
@@ -79,10 +83,13 @@ func (w *worker) defined(chunks []Chunk) {
 	for i := range w.defs {
 		at[i] = -1
 		d := &w.defs[i]
-		if !d.isSymbol() {
+		if !d.isSymbol() && d.Kind != Block {
 			continue
 		}
 		k := sort.Search(len(chunks), func(k int) bool { return chunks[k].EndLine >= d.NameLine })
+		if d.Kind == Block && d.parent >= 0 && (k < len(chunks) && chunks[k].Name != d.Name) {
+			continue // the outer keys only
+		}
 		if k < len(chunks) && chunks[k].StartLine <= d.NameLine {
 			at[i] = k
 			counts[k]++
@@ -91,7 +98,9 @@ func (w *worker) defined(chunks []Chunk) {
 	}
 	names := make([]string, total)
 	for k, n := range counts[:len(chunks)] {
-		chunks[k].Symbols, names = names[:0:n], names[n:]
+		if n > 0 {
+			chunks[k].Symbols, names = names[:0:n], names[n:]
+		}
 	}
 	for i, k := range at {
 		if k >= 0 {
@@ -100,10 +109,6 @@ func (w *worker) defined(chunks []Chunk) {
 	}
 	for k := range chunks {
 		s := chunks[k].Symbols
-		if len(s) == 0 {
-			chunks[k].Symbols = nil
-			continue
-		}
 		for i, name := range s {
 			if name == chunks[k].Name {
 				copy(s[1:i+1], s[:i])
@@ -144,12 +149,19 @@ func (w *worker) identify(chunks []Chunk, sep string) {
 	var buf []byte
 	for i := range chunks {
 		c := &chunks[i]
-		c.Path, c.Language, c.Index = w.in.Path, w.in.Class.Language, i
+		c.Path, c.Index = w.in.Path, i
+		if c.Language == "" {
+			c.Language = w.in.Class.Language
+		}
 		if c.SourceType = w.in.Class.SourceType; c.SourceType == "" {
 			c.SourceType = file.Code
 		}
 		c.Hash = w.src.hash(c.StartLine, c.EndLine)
-		c.Tokens = (w.src.size(c.StartLine, c.EndLine) + 3) / 4
+		chars := w.src.size(c.StartLine, c.EndLine)
+		for _, t := range c.Truncated {
+			chars -= w.src.size(t[0], t[1]) + 1
+		}
+		c.Tokens = (chars + charsPerToken - 1) / charsPerToken
 		symbol := qualified(c.Parent, c.Name, sep)
 		if len(c.HeaderPath) > 0 {
 			symbol = strings.Join(c.HeaderPath, "\x01")

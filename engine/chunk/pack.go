@@ -18,12 +18,22 @@ const (
 type piece struct {
 	first, last int
 	kind        Kind
-	def         int    // the definition it is named after, or -1
-	owner       int    // the definition whose inside it is a piece of, or -1
-	loose       bool   // no definition of its own: imports, statements, small variables
-	part        bool   // one of the parts of def
-	run         bool   // made of tiny definitions
+	def         int  // the definition it is named after, or -1
+	owner       int  // the definition whose inside it is a piece of, or -1
+	loose       bool // no definition of its own: imports, statements, small variables
+	part        bool // one of the parts of def
+	run         bool // made of tiny definitions
+	number, of  int  // the part it is and how many there are, where known
+	truncated   [][2]int
+	about       *about // what is known of a piece that no definition names
 	header      string // put before its lines
+}
+
+// about names a piece of a file that is no source code.
+type about struct {
+	name, summary string
+	path, symbols []string
+	language      string // where it is not the file's
 }
 
 // enclose finds for each definition where the ones inside it end, and makes
@@ -241,7 +251,7 @@ func (w *worker) merge() {
 		if k < len(out) {
 			b := &out[k]
 			if a.loose && !b.loose && w.src.size(a.first, a.last) <= crumbSize && w.src.size(a.first, b.last) <= limit &&
-				(a.def < 0 || w.encloses(a.def, b.def) && !w.headOfType(&a)) && (w.encloses(a.owner, b.owner) || a.owner == b.owner) && w.introduces(a.first, a.last) {
+				(a.def < 0 || w.encloses(a.def, b.def) && !w.headOfType(&a)) && (w.encloses(a.owner, b.owner) || a.owner == b.owner) && (b.kind == Block || w.introduces(a.first, a.last)) {
 				b.first = a.first
 				if b.part {
 					b.header = a.header
@@ -296,6 +306,8 @@ func (w *worker) introduces(first, last int) bool {
 func (w *worker) joins(a, b *piece) bool {
 	sizeA, sizeB := w.src.size(a.first, a.last), w.src.size(b.first, b.last)
 	switch {
+	case a.kind == Block && b.kind == Block:
+		return true // keys are grouped up to the limit
 	case a.part && b.part && a.def == b.def:
 		return a.loose && b.loose || sizeA <= crumbSize || sizeB <= crumbSize
 	case a.loose && b.loose:

@@ -29,7 +29,7 @@ func (w *worker) split(first, last int, p piece, header string) {
 			if rest < 2*limit {
 				target = rest/2 + rest/16 // two parts of about the same size
 			}
-			end = w.cut(start, last, min(target, limit))
+			end = w.cutAt(start, last, min(target, limit))
 		}
 		q := p
 		q.first, q.last = start, end
@@ -42,9 +42,9 @@ func (w *worker) split(first, last int, p piece, header string) {
 	}
 }
 
-// cut returns the last line of a part that starts at line start and has about
+// cutAt returns the last line of a part that starts at line start and has about
 // target characters.
-func (w *worker) cut(start, last, target int) int {
+func (w *worker) cutAt(start, last, target int) int {
 	limit := w.c.opts.MaxChars
 	best, bestDepth, bestOff := 0, noBreak, 0
 	for n := start + 1; n <= last; n++ {
