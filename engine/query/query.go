@@ -1,0 +1,144 @@
+// Package query understands a question without a language model: what is
+// wanted (the intent), what it names (entities), what it hints at (languages,
+// kinds of code, tests or documentation) and which terms to search for. The
+// rules take well under a millisecond.
+package query
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"coderag-ls/engine/chunk"
+	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/wire"
+)
+
+// Intent is what a question asks for (TS, stage 1).
+type Intent string
+
+// The intents.
+const (
+	FindDefinition   Intent = "find_definition"
+	FindUsage        Intent = "find_usage"
+	UnderstandModule Intent = "understand_module"
+	FindSimilar      Intent = "find_similar"
+	General          Intent = "general"
+)
+
+// The routes of a plan.
+const (
+	RouteFast  = "fast_path"
+	RouteRules = "rules"
+)
+
+// Vocabulary is what the analysis asks of the index.
+type Vocabulary interface {
+	// Defined reports whether a symbol of exactly this name is defined.
+	Defined(name string) bool
+	// DF is the number of chunks in which a term occurs, as the lexical index
+	// holds it.
+	DF(term string) int
+	// HasFile reports whether an indexed file's workspace path is the slash
+	// path or ends with "/" and it, without regard to case.
+	HasFile(path string) bool
+}
+
+// Wants tells which kinds of file a question asks for by name, so that ranking
+// must not hold them back.
+type Wants struct {
+	Tests, Docs, Examples, Config, Generated, Vendored bool
+}
+
+// Analysis is a question understood.
+type Analysis struct {
+	// Query is the question as it is searched: as asked, with references to
+	// earlier turns put in.
+	Query string
+	// Cleaned is the question without the words of asking.
+	Cleaned  string
+	Intent   Intent
+	Entities []Entity
+	// Names are the identifiers to look up as symbols, in order of appearance,
+	// as written; of a dotted name the last part stands before the others.
+	Names []string
+	// Soft hints: they raise what matches and exclude nothing.
+	Languages []string
+	Kinds     []chunk.Kind
+	Wants     Wants
+	// Terms are the lexical terms, expansions included.
+	Terms []lexical.Term
+	// Stems are the distinct stems of the question's content words, in order,
+	// without expansions.
+	Stems []string
+	// Expanded tells which words were added, for explanations.
+	Expanded []string
+	Plan     wire.Plan
+	// FollowUp is set where an earlier turn was needed to understand the
+	// question.
+	FollowUp bool
+}
+
+// Paths returns the entities that name a file.
+func (a *Analysis) Paths() []Entity {
+	var paths []Entity
+	for _, e := range a.Entities {
+		if e.Kind == Path {
+			paths = append(paths, e)
+		}
+	}
+	return paths
+}
+
+// Analyzer analyses questions. It is safe for concurrent use.
+type Analyzer struct {
+	tok *lexical.Tokenizer
+	// synonyms maps stems to what they also stand for.
+	synonyms map[string][]synonym
+}
+
+// New returns an analyzer that makes terms with tok, which must be of the kind
+// that the index was made with.
+func New(tok *lexical.Tokenizer) *Analyzer {
+	a := &Analyzer{tok: tok, synonyms: map[string][]synonym{}}
+	for _, group := range synonymGroups {
+		a.addGroup(group)
+	}
+	return a
+}
+
+// maxQuery is how much of a question is analysed, in bytes: longer ones are
+// pasted logs whose beginning says what matters.
+const maxQuery = 8 << 10
+
+// Analyze analyses a question. vocab may be nil.
+func (an *Analyzer) Analyze(q string, vocab Vocabulary) Analysis {
+	q = strings.TrimSpace(clip(strings.ToValidUTF8(q, " "), maxQuery))
+	if vocab == nil {
+		vocab = noVocabulary{}
+	}
+	a := Analysis{Query: q}
+	a.Entities = an.entities(q, vocab)
+	a.Names = names(a.Entities)
+	a.Intent = intentOf(q, &a)
+	a.Languages, a.Kinds, a.Wants = hints(q)
+	a.Cleaned = clean(q)
+	an.terms(&a, vocab)
+	a.Plan = plan(&a)
+	return a
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+type noVocabulary struct{}
+
+func (noVocabulary) Defined(string) bool { return false }
+func (noVocabulary) DF(string) int       { return 0 }
+func (noVocabulary) HasFile(string) bool { return false }
