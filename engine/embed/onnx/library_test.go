@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -57,24 +56,6 @@ func open(t *testing.T, libraries ...string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// shared compiles C code into a shared library.
-func shared(t *testing.T, code string, flags ...string) string {
-	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil || runtime.GOOS != "linux" {
-		t.Skip("needs a C compiler on Linux to make libraries")
-	}
-	dir := t.TempDir()
-	source, library := filepath.Join(dir, "fake.c"), filepath.Join(dir, "libonnxruntime.so")
-	if err := os.WriteFile(source, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(cc, append([]string{"-shared", "-fPIC", "-o", library, source}, flags...)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return library
-}
-
 const oldRuntime = `
 static const void *get_api(unsigned version) { return 0; }
 static const char *get_version(void) { return "1.17.0"; }
@@ -103,11 +84,11 @@ func TestBadLibrariesAreRefusedWithoutACrash(t *testing.T) {
 		"empty":           {write("empty.so", nil), "no ELF shared library"},
 		"truncated":       {write("half.so", whole[:len(whole)/2]), "not a usable onnxruntime library"},
 		"truncated late":  {write("late.so", whole[:len(whole)-len(whole)/50]), "not a usable onnxruntime library"},
-		"other library":   {shared(t, "int answer(void) { return 42; }"), "does not export OrtGetApiBase"},
-		"only uses it":    {shared(t, "void *OrtGetApiBase(void); void *f(void) { return OrtGetApiBase(); }"), "does not export OrtGetApiBase"},
+		"other library":   {onnxtest.SharedLibrary(t, "int answer(void) { return 42; }"), "does not export OrtGetApiBase"},
+		"only uses it":    {onnxtest.SharedLibrary(t, "void *OrtGetApiBase(void); void *f(void) { return OrtGetApiBase(); }"), "does not export OrtGetApiBase"},
 		"old by its name": {versioned(t, "1.19.2"), "version 1.19.2 is too old"},
-		"old by asking":   {shared(t, oldRuntime), "1.24 or later is needed"},
-		"no interface":    {shared(t, "const void *OrtGetApiBase(void) { return 0; }"), "loading it"},
+		"old by asking":   {onnxtest.SharedLibrary(t, oldRuntime), "1.24 or later is needed"},
+		"no interface":    {onnxtest.SharedLibrary(t, "const void *OrtGetApiBase(void) { return 0; }"), "loading it"},
 		"needs another":   {needsMissing(t), "loading it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,11 +117,11 @@ func versioned(t *testing.T, version string) string {
 	if err := os.WriteFile(script, []byte("VERS_"+version+" { global: OrtGetApiBase; local: *; };"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return shared(t, oldRuntime, "-Wl,--version-script="+script)
+	return onnxtest.SharedLibrary(t, oldRuntime, "-Wl,--version-script="+script)
 }
 
 // needsMissing makes a library that needs another one which is not there.
 func needsMissing(t *testing.T) string {
-	needed := shared(t, "int answer(void) { return 42; }", "-Wl,-soname,libgone.so")
-	return shared(t, "int answer(void); const void *OrtGetApiBase(void) { answer(); return 0; }", needed)
+	needed := onnxtest.SharedLibrary(t, "int answer(void) { return 42; }", "-Wl,-soname,libgone.so")
+	return onnxtest.SharedLibrary(t, "int answer(void); const void *OrtGetApiBase(void) { answer(); return 0; }", needed)
 }

@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -73,7 +75,7 @@ func TinySource(t testing.TB, dir string) install.Source {
 	}
 	cfg := export.Config{
 		Layers: 2, Hidden: 16, Heads: 2, Intermediate: 32, Vocab: len(vocab), MaxPosition: 32, TypeVocab: 2,
-		Epsilon: 1e-12, Architecture: "bert", Activation: "gelu", Position: "absolute",
+		Epsilon: 1e-12,
 	}
 	write := func(name string, content []byte) modeldir.File {
 		path := filepath.Join(dir, name)
@@ -136,4 +138,23 @@ func Safetensors(t testing.TB, cfg export.Config, seed uint64) []byte {
 	}
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(raw)))
 	return append(append(out, raw...), data...)
+}
+
+// SharedLibrary compiles C code into a shared library named
+// libonnxruntime.so, or skips the test.
+func SharedLibrary(t testing.TB, code string, flags ...string) string {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil || runtime.GOOS != "linux" {
+		t.Skip("needs a C compiler on Linux to make libraries")
+	}
+	dir := t.TempDir()
+	source, library := filepath.Join(dir, "fake.c"), filepath.Join(dir, "libonnxruntime.so")
+	if err := os.WriteFile(source, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(cc, append([]string{"-shared", "-fPIC", "-o", library, source}, flags...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return library
 }
