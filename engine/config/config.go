@@ -30,8 +30,8 @@ type Index struct {
 	CacheDir     string   `setting:"index.cacheDir" default:"" scope:"machine" doc:"Directory that holds the indexes; empty for the user's cache directory."`
 	Workers      int      `setting:"index.workers" default:"0" min:"0" max:"64" doc:"Files chunked at the same time; 0 for the number of processors."`
 	Watch        bool     `setting:"index.watch" default:"true" doc:"Watch the workspace for changes on disk."`
-	PollInterval int      `setting:"index.pollInterval" default:"5000" min:"500" max:"600000" doc:"Milliseconds between looks at directories that cannot be watched."`
-	MaxWatches   int      `setting:"index.maxWatches" default:"50000" min:"0" max:"10000000" doc:"Most directories watched at once; the rest are polled."`
+	PollInterval int      `setting:"index.pollInterval" default:"2000" min:"500" max:"600000" doc:"Milliseconds between looks at directories that cannot be watched."`
+	MaxWatches   int      `setting:"index.maxWatches" default:"0" min:"0" max:"10000000" doc:"Most directories watched at once, the rest are polled; 0 for three quarters of what the system grants."`
 }
 
 // Chunk are the settings of chunking.

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coderag-ls/cmd/coderag-ls/internal/terminal"
+	"coderag-ls/engine/wire"
+)
+
+func (a *app) askCommand() *cobra.Command {
+	var q queryFlags
+	var lines, budget int
+	cmd := &cobra.Command{
+		Use:   "ask [flags] QUESTION...",
+		Short: "Answer a question with checked citations",
+		Long: `Answer a question with checked citations. The index is brought up to date first.
+
+The question is made of all arguments; - reads it from standard input.`,
+		Example: `  coderag-ls ask where is the retry delay computed
+  coderag-ls ask --lang go --lines 0 "how are cancelled requests answered?"
+  echo "what does TestMain do?" | coderag-ls ask --json -`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			query, err := a.question(args)
+			if err != nil {
+				return err
+			}
+			p, err := q.params(cmd, query)
+			if err != nil {
+				return err
+			}
+			if budget < 0 || lines < 0 {
+				return usagef("--budget and --lines cannot be negative")
+			}
+			return a.synced(cmd.Context(), false, func(s *session) error {
+				budget := budget
+				if !cmd.Flags().Changed("budget") {
+					budget = s.settings.Answer.TokenBudget
+				}
+				start := time.Now()
+				r, err := s.view.Ask(cmd.Context(), wire.AskParams{SearchParams: p, TokenBudget: budget}, nil)
+				if err != nil {
+					return err
+				}
+				if a.json {
+					err = a.printJSON(r)
+				} else {
+					err = a.print(a.answerText(r, lines, time.Since(start)))
+				}
+				if err == nil && r.NoAnswer {
+					err = errNothing
+				}
+				return err
+			})
+		},
+	}
+	q.add(cmd)
+	cmd.Flags().IntVarP(&lines, "lines", "n", 8, "show at most this many `lines` of each citation, 0 for none")
+	cmd.Flags().IntVar(&budget, "budget", 0, "size of the context in `tokens` (default: setting answer.tokenBudget)")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&a.json, "json", false, "print the result as JSON (docs/wire.md)")
+}
+
+// answerText is an answer for people: the text, the cited lines, and how
+// complete the index was.
+func (a *app) answerText(r wire.AskResult, lines int, took time.Duration) string {
+	var b strings.Builder
+	uris := map[string]string{}
+	for _, c := range r.Citations {
+		uris[c.ID] = c.URI
+	}
+	b.WriteString(a.out.Markdown(r.Answer, func(citation string) string { return uris[citation] }))
+	if len(r.Citations) > 0 && lines > 0 {
+		b.WriteString("\n" + a.out.Paint(terminal.Heading, "Sources") + "\n")
+		for _, c := range r.Citations {
+			b.WriteString("\n" + a.place(c.URI, c.Path, c.StartLine, c.EndLine))
+			detail := []string{a.out.Text(c.Symbol), c.Kind}
+			if c.Verified == wire.VerifiedMoved {
+				detail = append(detail, "moved since it was indexed")
+			}
+			b.WriteString(a.details(detail) + "\n" + a.snippet(c.Text, c.StartLine, lines))
+		}
+	}
+	b.WriteString("\n" + a.footer(r.Coverage, r.Model, took))
+	switch {
+	case r.Dropped == 1:
+		b.WriteString(a.out.Paint(terminal.Warn, "1 citation no longer held and was dropped.") + "\n")
+	case r.Dropped > 1:
+		b.WriteString(a.out.Paint(terminal.Warn, fmt.Sprintf("%d citations no longer held and were dropped.", r.Dropped)) + "\n")
+	}
+	if r.Plan.Fallback != "" {
+		b.WriteString(a.out.Paint(terminal.Warn, "Nothing matched the filters; "+a.out.Text(r.Plan.Fallback)+".") + "\n")
+	}
+	return b.String()
+}
+
+// place is a citation that terminals and editors make clickable.
+func (a *app) place(uri, path string, start, end int) string {
+	return a.out.Link(uri, a.out.Paint(terminal.Place, fmt.Sprintf("%s:%d-%d", a.out.Text(path), start, end)))
+}
+
+// details are the words behind a place.
+func (a *app) details(words []string) string {
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	if len(words) == 0 {
+		return ""
+	}
+	return "  " + a.out.Paint(terminal.Dim, strings.Join(words, " · "))
+}
+
+// snippet shows the first lines of a text with their numbers.
+func (a *app) snippet(text string, start, most int) string {
+	all := strings.Split(a.out.Text(text), "\n")
+	shown := all[:min(most, len(all))]
+	digits := len(fmt.Sprint(start + len(shown) - 1))
+	var b strings.Builder
+	for i, line := range shown {
+		gutter := fmt.Sprintf("  %*d │ ", digits, start+i)
+		b.WriteString(a.out.Paint(terminal.Dim, gutter+a.out.Cut(line, a.out.Width-digits-6)) + "\n")
+	}
+	if rest := len(all) - len(shown); rest > 0 {
+		b.WriteString(a.out.Paint(terminal.Dim, fmt.Sprintf("  %*s   … %s", digits, "", plural(rest, "more line"))) + "\n")
+	}
+	return b.String()
+}
+
+// footer tells how complete the index was, which models were used and how long
+// it took.
+func (a *app) footer(c wire.Coverage, m wire.ModelInfo, took time.Duration) string {
+	parts := []string{fmt.Sprintf("%d of %s indexed", c.Indexed, plural(c.Total, "file"))}
+	if c.Pending > 0 {
+		parts = append(parts, fmt.Sprintf("%d pending", c.Pending))
+	}
+	if n := total(c.Skipped); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", n))
+	}
+	if c.VectorsReady < 1 && m.Embedder != "" {
+		parts = append(parts, fmt.Sprintf("vectors %d %%", int(c.VectorsReady*100)))
+	}
+	parts = append(parts, m.Embedder)
+	if m.LLM != nil {
+		parts = append(parts, *m.LLM)
+	}
+	parts = append(parts, duration(took))
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return a.out.Paint(terminal.Dim, strings.Join(parts, " · ")) + "\n"
+}
+
+func total(counts map[string]int) int {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// duration is a time for people.
+func duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

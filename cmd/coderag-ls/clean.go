@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"coderag-ls/engine"
+)
+
+func (a *app) cleanCommand() *cobra.Command {
+	var all, vanished, list bool
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Delete indexes",
+		Long: `Delete the workspace's index; with --vanished those of folders that no longer
+exist, with --all every one. Nothing else is touched, and everything deleted is
+made again when it is needed. An index that is in use is kept.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all && vanished || list && (all || vanished) {
+				return usagef("--all, --vanished and --list exclude each other")
+			}
+			layers, err := a.layers()
+			if err != nil {
+				return err
+			}
+			indexes, err := engine.Indexes(layers.Settings())
+			if err != nil {
+				return err
+			}
+			if list {
+				return a.listIndexes(indexes)
+			}
+			doomed := map[string]bool{}
+			if !all && !vanished {
+				roots, err := a.workspaceRoots()
+				if err != nil {
+					return err
+				}
+				for _, r := range roots {
+					dir, err := engine.IndexDir(layers.Settings(), r)
+					if err != nil {
+						return err
+					}
+					doomed[dir] = true
+				}
+			}
+			var errs []error
+			count, bytes := 0, int64(0)
+			for _, ix := range indexes {
+				if !all && !doomed[ix.Dir] && (!vanished || !ix.Vanished) {
+					continue
+				}
+				if err := engine.RemoveIndex(cmd.Context(), ix.Dir); err != nil {
+					errs = append(errs, err)
+					continue
+				}
+				count, bytes = count+1, bytes+ix.Bytes
+			}
+			noun := "indexes"
+			if count == 1 {
+				noun = "index"
+			}
+			return errors.Join(append(errs, a.print(fmt.Sprintf("deleted %d %s, %s\n", count, noun, bytesText(bytes))))...)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&all, "all", false, "delete every index")
+	f.BoolVar(&vanished, "vanished", false, "delete the indexes of folders that no longer exist")
+	f.BoolVar(&list, "list", false, "list the indexes, delete nothing")
+	return cmd
+}
+
+func (a *app) listIndexes(indexes []engine.IndexInfo) error {
+	var b strings.Builder
+	for _, ix := range indexes {
+		root := ix.Root
+		switch {
+		case root == "":
+			root = "(folder unknown)"
+		case ix.Vanished:
+			root += " (vanished)"
+		}
+		fmt.Fprintf(&b, "%10s  %s\n            %s\n", bytesText(ix.Bytes), a.out.Text(root), a.out.Text(ix.Dir))
+	}
+	if len(indexes) == 0 {
+		b.WriteString("There are no indexes.\n")
+	}
+	return a.print(b.String())
+}

@@ -1,0 +1,155 @@
+package terminal
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// Markdown shows an answer: headings, lists, quotes and code blocks line by
+// line, prose set to the output's width. It knows the Markdown that answers are
+// written in, not all of it; what it does not know is shown as it stands, and
+// an output without colours gets the Markdown itself. link returns the URI of a
+// citation such as "a/b.go:1-9", or "".
+func (o *Output) Markdown(text string, link func(citation string) string) string {
+	text = o.Text(text)
+	if !o.colors {
+		return strings.TrimRight(text, "\n") + "\n"
+	}
+	var b strings.Builder
+	fence := ""
+	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+		line = strings.TrimRight(line, "\n")
+		mark := fenceOf(line)
+		switch {
+		case fence != "" && mark != "" && strings.HasPrefix(mark, fence) && strings.TrimLeft(strings.TrimSpace(line), fence[:1]) == "":
+			fence = ""
+			continue
+		case fence != "":
+			b.WriteString("  " + o.Paint(Dim, "│ ") + o.Cut(line, o.Width-4) + "\n")
+			continue
+		case mark != "":
+			fence = mark
+			continue
+		}
+		o.block(&b, line, link)
+	}
+	return b.String()
+}
+
+// fenceOf returns the backticks or tildes that a code block's first or last
+// line begins with, "" for other lines.
+func fenceOf(line string) string {
+	trimmed := strings.TrimLeft(line, " ")
+	for _, c := range []string{"`", "~"} {
+		if n := len(trimmed) - len(strings.TrimLeft(trimmed, c)); n >= 3 {
+			return trimmed[:n]
+		}
+	}
+	return ""
+}
+
+// block shows one line of Markdown outside of code blocks.
+func (o *Output) block(b *strings.Builder, line string, link func(string) string) {
+	trimmed := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(trimmed)]
+	if level := len(trimmed) - len(strings.TrimLeft(trimmed, "#")); level > 0 && level <= 6 && strings.HasPrefix(trimmed[level:], " ") {
+		b.WriteString(o.Paint(Heading, strings.TrimSpace(trimmed[level:])) + "\n")
+		return
+	}
+	first, rest := indent, indent
+	switch marker := listMarker(trimmed); {
+	case marker == "- " || marker == "* " || marker == "+ ":
+		first, rest, trimmed = indent+"• ", indent+"  ", trimmed[2:]
+	case marker != "":
+		first, rest, trimmed = indent+marker, indent+strings.Repeat(" ", len(marker)), trimmed[len(marker):]
+	case strings.HasPrefix(trimmed, "> "):
+		first, trimmed = indent+o.Paint(Dim, "│ "), trimmed[2:]
+		rest = first
+	}
+	o.wrap(b, first, rest, o.spans(trimmed, link))
+}
+
+var ordered = regexp.MustCompile(`^[0-9]{1,3}[.)] `)
+
+func listMarker(line string) string {
+	if len(line) > 2 && strings.ContainsRune("-*+", rune(line[0])) && line[1] == ' ' {
+		return line[:2]
+	}
+	return ordered.FindString(line)
+}
+
+// word is a piece of text without blanks as it is shown, and its width in columns.
+type word struct {
+	shown string
+	width int
+	glued bool // no blank before it
+}
+
+// inline finds what is styled inside a line: code, bold, citations.
+var inline = regexp.MustCompile("`[^`]+`|\\*\\*[^*]+\\*\\*|\\[[^\\]\\s]+:[0-9]+(?:-[0-9]+)?\\]")
+
+func (o *Output) spans(line string, link func(string) string) []word {
+	var words []word
+	glued := true
+	add := func(text string, style Style, uri string) {
+		for i, part := range strings.Split(text, " ") {
+			if i > 0 {
+				glued = false
+			}
+			if part == "" {
+				continue
+			}
+			words = append(words, word{o.Link(uri, o.Paint(style, part)), uniseg.StringWidth(part), glued})
+			glued = true
+		}
+	}
+	for line != "" {
+		at := inline.FindStringIndex(line)
+		if at == nil {
+			add(line, Plain, "")
+			break
+		}
+		add(line[:at[0]], Plain, "")
+		switch span := line[at[0]:at[1]]; span[0] {
+		case '`':
+			add(span[1:len(span)-1], Code, "")
+		case '*':
+			add(span[2:len(span)-2], Bold, "")
+		default:
+			add("[", Dim, "")
+			add(span[1:len(span)-1], Place, link(span[1:len(span)-1]))
+			add("]", Dim, "")
+		}
+		line = line[at[1]:]
+	}
+	return words
+}
+
+// wrap writes words in lines of at most the output's width.
+func (o *Output) wrap(b *strings.Builder, first, rest string, words []word) {
+	limit := min(o.Width, maxWidth) - uniseg.StringWidth(rest)
+	b.WriteString(first)
+	column := 0
+	for i := 0; i < len(words); {
+		end, width := i+1, words[i].width
+		for end < len(words) && words[end].glued {
+			width += words[end].width
+			end++
+		}
+		switch {
+		case column > 0 && column+1+width > limit:
+			b.WriteString("\n" + rest)
+			column = 0
+		case column > 0:
+			b.WriteString(" ")
+			column++
+		}
+		for ; i < end; i++ {
+			b.WriteString(words[i].shown)
+		}
+		column += width
+	}
+	b.WriteString("\n")
+}
