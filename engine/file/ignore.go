@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -89,7 +90,24 @@ func (r *ignoreRule) matches(name string) bool {
 	case prefix:
 		return strings.HasPrefix(name, r.text)
 	}
-	return doublestar.MatchUnvalidated(r.text, name)
+	return doublestar.MatchUnvalidated(r.text, bytewise(name))
+}
+
+// bytewise writes every byte as a character of its own: git's "?" and bracket
+// expressions stand for a byte, doublestar's for a character.
+func bytewise(s string) string {
+	i := 0
+	for i < len(s) && s[i] < utf8.RuneSelf {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteRune(rune(s[i]))
+	}
+	return b.String()
 }
 
 // readRules reads an ignore file; shown is its path as the user knows it. A
@@ -162,7 +180,7 @@ func parseRule(line string) (ignoreRule, bool) {
 
 func globRule(r ignoreRule, line string) (ignoreRule, bool) {
 	text, ok := toDoublestar(line)
-	r.shape, r.text = glob, text
+	r.shape, r.text = glob, bytewise(text)
 	return r, ok && doublestar.ValidatePattern(text)
 }
 
