@@ -41,6 +41,7 @@ func Pinned(sha256 string) (name string, ok bool) {
 		"60b6b69bfe580eab576cacc5d132a0e9cf2a37fcfd18d46dd191042b1d1ed0d7": "onnxruntime-1.31.1-cp311-cp311-macosx_14_0_arm64.whl",
 		"c3d91b5de31e2fc82d71bd65b2b22bddee8b49057a3a36338e9a868e0ea90c05": "onnxruntime-1.31.1-cp311-cp311-win_amd64.whl",
 		"93800007a7023b3ab26ad72e6463d0d57d84ead49a2f6341954d91438e046bc0": "onnxruntime-1.31.1-cp311-cp311-win_arm64.whl",
+		"6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75": "onnxruntime-node-1.30.0.tgz",
 	}[sha256]
 	return name, ok
 }
