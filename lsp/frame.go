@@ -96,10 +96,10 @@ func (f *frameReader) readHeader() (int64, error) {
 			return size, nil
 		}
 		name, value, ok := strings.Cut(text, ":")
-		if !ok {
+		if !ok || !isHeaderName(name) {
 			return 0, &headerError{fmt.Sprintf("line %.60q is not \"Name: value\"", text)}
 		}
-		if !strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+		if !strings.EqualFold(name, "Content-Length") {
 			continue // Content-Type and headers of the future
 		}
 		value = strings.TrimSpace(value)
@@ -112,6 +112,11 @@ func (f *frameReader) readHeader() (int64, error) {
 		}
 		size = int64(n)
 	}
+}
+
+// isHeaderName tells a header from a message that came without one.
+func isHeaderName(name string) bool {
+	return name != "" && !strings.ContainsAny(name, "{}[]\"\\ \t")
 }
 
 // unexpectedEOF tells an end inside a message from one between messages.

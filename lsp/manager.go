@@ -304,11 +304,11 @@ func (m *manager) report(text string) {
 // viewFor returns the view of the open index once it is as the request wants it. Where
 // opening failed some time ago, it is tried again.
 func (m *manager) viewFor(ctx context.Context, req *request) (View, error) {
-	view, err, tried := m.await(ctx, req.wanted)
+	view, tried, err := m.await(ctx, req.wanted)
 	if err != nil && ctx.Err() == nil && !tried.IsZero() && time.Since(tried) > retryAfter {
 		var again uint64
 		m.want(func() { again = m.wanted + 1 })
-		view, err, _ = m.await(ctx, again)
+		view, _, err = m.await(ctx, again)
 	}
 	if err != nil && ctx.Err() == nil {
 		return nil, jsonrpc2.NewError(requestFailed, err.Error())
@@ -316,22 +316,22 @@ func (m *manager) viewFor(ctx context.Context, req *request) (View, error) {
 	return view, err
 }
 
-// await waits until a wish is fulfilled.
-func (m *manager) await(ctx context.Context, wanted uint64) (View, error, time.Time) {
+// await waits until a wish is fulfilled. tried is when opening was tried last.
+func (m *manager) await(ctx context.Context, wanted uint64) (View, time.Time, error) {
 	for {
 		m.mu.Lock()
 		settled, change := m.settled, m.change
 		view, err, tried := m.view, m.err, m.tried
 		m.mu.Unlock()
 		if settled >= wanted {
-			return view, err, tried
+			return view, tried, err
 		}
 		select {
 		case <-change:
 		case <-ctx.Done():
-			return nil, ctx.Err(), tried
+			return nil, tried, ctx.Err()
 		case <-m.ctx.Done():
-			return nil, errors.New("the server was shut down"), time.Time{}
+			return nil, time.Time{}, errors.New("the server was shut down")
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"coderag-ls/engine/wire"
 )
@@ -71,15 +72,23 @@ func lineURI(uri string, start, end int) string {
 	return fmt.Sprintf("%s#L%d-L%d", uri, start, end)
 }
 
-// escapeMarkdown makes text that Markdown shows as it is.
+// escapeMarkdown makes one line of text that Markdown shows as it is. It
+// escapes only what would mean something, because some editors show the source.
 func escapeMarkdown(s string) string {
 	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune("\\`*_{}[]()<>#+-!|~&$:", r) {
-			// ":" and "-" as well: bare links and lists.
+	before := ' '
+	for i, size := 0, 0; i < len(s); i += size {
+		var r rune
+		r, size = utf8.DecodeRuneInString(s[i:])
+		after, _ := utf8.DecodeRuneInString(s[i+size:])
+		switch {
+		case strings.ContainsRune("\\`*[]<>&~", r),
+			r == '_' && (!isIdentifier(before) || !isIdentifier(after) || before == '_' || after == '_'), // not within snake_case
+			i == 0 && strings.ContainsRune("#+-=|:", r):                                                  // heading, list, rule, table
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
+		before = r
 	}
 	return b.String()
 }

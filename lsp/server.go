@@ -120,7 +120,6 @@ type request struct {
 	docs documents
 	// wanted is the state of the workspace that the request waits for.
 	wanted uint64
-	token  Token // workDoneToken
 }
 
 type requestHandler func(ctx context.Context, req *request, params json.RawMessage) (any, error)
