@@ -110,13 +110,12 @@ type worker struct {
 	outline *treesitter.Outline // nil where there is none
 	broken  bool                // breaks are those of this file
 	chunks  []Chunk
-	kids    []int
 }
 
 // release drops what would keep the last file's text in memory.
 func (w *worker) release() {
 	clear(w.pieces)
-	w.in, w.src.text, w.src.flat, w.outline = Input{}, "", "", nil
+	w.in, w.src.text, w.src.text, w.outline = Input{}, "", "", nil
 	clear(w.defs)
 	clear(w.imports)
 	w.defs, w.imports, w.chunks = w.defs[:0], w.imports[:0], nil
@@ -153,7 +152,7 @@ func (w *worker) cut(ctx context.Context) (fallback string) {
 	case class.Language == "jupyter notebook" && w.notebook():
 	case dataLanguage(class.Language):
 		w.data()
-	case class.SourceType == file.Text && !w.c.grammars.Has(class.Language) || class.SourceType == file.Markdown:
+	case class.SourceType == file.Text && !w.c.grammars.Has(class.Language) && !scripted(class.Language) || class.SourceType == file.Markdown:
 		w.prose()
 	default:
 		return w.code(ctx)
@@ -186,9 +185,9 @@ func (w *worker) code(ctx context.Context) (fallback string) {
 
 // parse finds the definitions with the syntax tree.
 func (w *worker) parse(ctx context.Context) (fallback string) {
-	class, src := w.in.Class, w.src.flat
+	class, src := w.in.Class, w.src.text
 	switch {
-	case !w.c.grammars.Has(class.Language):
+	case !w.c.grammars.Has(class.Language) && !scripted(class.Language):
 		return fallbackNoGrammar
 	case class.Generated:
 		return fallbackGenerated
@@ -196,6 +195,9 @@ func (w *worker) parse(ctx context.Context) (fallback string) {
 		return fallbackTooLarge
 	}
 	grammar := class.Language
+	if scripted(grammar) {
+		src, grammar = scripts(src)
+	}
 	if grammar == "c" && strings.HasSuffix(w.in.Path, ".h") && looksLikeCPP(src) {
 		grammar = "c++"
 	}
@@ -233,24 +235,6 @@ func looksLikeCPP(src string) bool {
 		}
 	}
 	return false
-}
-
-// loneCR turns lone "\r" into "\n", which is all that the grammars take for a
-// line's end; no offset moves.
-func loneCR(s string) string {
-	var b []byte
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\r' && (i+1 == len(s) || s[i+1] != '\n') {
-			if b == nil {
-				b = []byte(s)
-			}
-			b[i] = '\n'
-		}
-	}
-	if b == nil {
-		return s
-	}
-	return string(b)
 }
 
 // symbols are the file's definitions that have a name of their own.

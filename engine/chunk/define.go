@@ -45,17 +45,17 @@ func (w *worker) fromOutline(o *treesitter.Outline) {
 	for i := range o.Defs {
 		w.define(o, &o.Defs[i], i)
 	}
-	if ecma(w.in.Class.Language) {
+	if requiring(w.in.Class.Language) {
 		w.requires()
 	}
 	for _, m := range o.Imports {
-		w.importText(int(m.Row)+1, w.src.flat[m.Start:m.End])
+		w.importText(int(m.Row)+1, w.src.text[m.Start:m.End])
 	}
 	slices.SortStableFunc(w.imports, func(a, b imported) int { return a.Line - b.Line })
 }
 
 func (w *worker) define(o *treesitter.Outline, t *treesitter.Def, index int) {
-	src := w.src.flat
+	src := w.src.text
 	d := def{parent: t.Parent, extends: t.Extends, extra: t.Extra, group: t.Name.Empty()}
 	d.Kind = Kind(t.Kind)
 	d.StartLine, d.EndLine = int(t.StartRow)+1, int(t.EndRow)+1
@@ -90,7 +90,10 @@ func (w *worker) define(o *treesitter.Outline, t *treesitter.Def, index int) {
 	}
 	prefix := ""
 	if !t.Group.Empty() {
-		prefix = firstWord(src[t.Group.Start:t.Group.End])
+		prefix = strings.TrimSpace(src[t.Group.Start:t.Group.End])
+		if strings.ContainsAny(prefix, "(\n\"") {
+			prefix = firstWord(prefix)
+		}
 	}
 	body := t.Body
 	if body == 0 {
@@ -103,13 +106,27 @@ func (w *worker) define(o *treesitter.Outline, t *treesitter.Def, index int) {
 			d.head--
 		}
 	}
-	d.Signature = signature(prefix, src[t.Sig:body], t.Body > 0, d.Kind)
-	if !d.group && !strings.Contains(d.Signature, d.Name) {
+	d.Signature = signature(prefix, w.withoutComments(src[t.Sig:body]), t.Body > 0, d.Kind)
+	if d.Kind != Block && !d.group && strings.HasPrefix(d.Signature, "typedef") && !strings.Contains(d.Signature, d.Name) {
 		d.Signature = strings.TrimSpace(d.Signature + " " + d.Name) // typedef struct { ... } name
 	}
 	d.Exported = w.exported(d.Name, d.Signature) || d.parent >= 0 && w.exportedMember(&d)
 	w.document(&d, index, t)
 	w.defs = append(w.defs, d)
+}
+
+// withoutComments drops the lines of a signature that are comments.
+func (w *worker) withoutComments(s string) string {
+	if w.syntax == nil || strings.IndexByte(s, '\n') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if t := strings.TrimSpace(line); t == "" || !w.lineComment(t) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // document finds a definition's documentation: the string in its body or the
@@ -130,7 +147,9 @@ func (w *worker) document(d *def, index int, t *treesitter.Def) {
 	if from == 0 {
 		// Between attributes and the signature.
 		if sig := w.src.lineAt(int(t.Sig)); sig > d.StartLine {
-			from, to = w.commentAbove(sig, d.StartLine)
+			if from, to = w.commentAbove(sig, d.StartLine); from == 0 && w.in.Class.Language == "elixir" {
+				from, to = w.docAttribute(d.StartLine, sig-1)
+			}
 		}
 	}
 	if from > 0 {
@@ -139,12 +158,30 @@ func (w *worker) document(d *def, index int, t *treesitter.Def) {
 	}
 	if !t.Doc.Empty() {
 		d.DocStart, d.DocEnd = w.src.lineAt(int(t.Doc.Start)), w.src.lineAt(int(t.Doc.End)-1)
-		d.Summary = summarise(w.src.flat[t.Doc.Start:t.Doc.End], w.syntax)
+		d.Summary = summarise(w.src.text[t.Doc.Start:t.Doc.End], w.syntax)
 		return
 	}
 	if from > 0 {
 		d.Summary = summarise(w.src.span(from, to), w.syntax)
 	}
+}
+
+// docAttribute returns the lines of Elixir's @doc between two lines; 0 where
+// there is none.
+func (w *worker) docAttribute(first, last int) (from, to int) {
+	for n := first; n <= last; n++ {
+		line := strings.TrimSpace(w.src.line(n))
+		if !strings.HasPrefix(line, "@doc") {
+			continue
+		}
+		if strings.Count(line, `"""`) != 1 {
+			return n, n
+		}
+		for to = n + 1; to < last && !strings.Contains(w.src.line(to), `"""`); to++ {
+		}
+		return n, to
+	}
+	return 0, 0
 }
 
 // commentAbove returns the lines of the comment that ends on the line before n,
@@ -178,8 +215,8 @@ func (w *worker) commentAbove(n, floor int) (from, to int) {
 // lineComment reports whether a trimmed line is a comment to its end.
 func (w *worker) lineComment(line string) bool {
 	for _, l := range w.syntax.line {
-		if strings.HasPrefix(line, l) && !strings.HasPrefix(line, "#!") {
-			return true
+		if strings.HasPrefix(line, l) {
+			return !strings.HasPrefix(line, "#!") && !(l == "#" && strings.HasPrefix(line, "#[") && len(w.syntax.line) > 1)
 		}
 	}
 	return false
@@ -211,6 +248,9 @@ func nameText(s string) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 && len(s) > 80 {
 		s = s[:i]
 	}
+	if strings.HasPrefix(s, "\"") && strings.Contains(s, "\" \"") { // HCL's labels
+		s = strings.ReplaceAll(s, "\" \"", ".")
+	}
 	if strings.HasPrefix(s, "operator") || strings.HasPrefix(s, "(*)") {
 		return s
 	}
@@ -221,7 +261,13 @@ func nameText(s string) string {
 // A::b, Lua's M.f and M:f, JavaScript's A.prototype.f) from the name itself.
 func splitName(name, language string) (owner, last string) {
 	switch language {
-	case "c++", "rust", "c":
+	case "php":
+		return "", strings.TrimPrefix(name, "$")
+	case "sql", "plpgsql":
+		if i := strings.LastIndexByte(name, '.'); i > 0 {
+			return name[:i], strings.Trim(name[i+1:], "\"`[]")
+		}
+	case "c++", "rust", "c", "ruby":
 		depth := 0
 		for i := len(name) - 1; i > 0; i-- {
 			switch name[i] {
@@ -324,7 +370,7 @@ func signature(prefix, s string, hasBody bool, kind Kind) string {
 		out = cutRunes(out, maxSignature)
 	}
 	for {
-		t := strings.TrimRight(out, " {:=")
+		t := strings.TrimRight(out, " {:=;")
 		t = strings.TrimSuffix(t, "=>")
 		if t == out {
 			break
@@ -391,10 +437,10 @@ func (w *worker) exportedMember(d *def) bool {
 	return false
 }
 
-// ecma reports whether a language is written like JavaScript.
-func ecma(language string) bool {
+// requiring reports whether a language imports by calling require.
+func requiring(language string) bool {
 	switch language {
-	case "javascript", "typescript", "tsx", "jsx":
+	case "javascript", "typescript", "tsx", "jsx", "svelte", "vue", "lua", "luau":
 		return true
 	}
 	return false

@@ -47,7 +47,9 @@ func TestGolden(t *testing.T) {
 					t.Errorf("%s: got\n%s\nwant\n%s", f.Name, got, want[f.Name])
 				}
 				out.Files = append(out.Files, f, txtar.File{Name: f.Name + ".want", Data: []byte(got)})
-				checkShift(t, c, f.Name, content)
+				if !strings.HasPrefix(content, "---") { // front matter stands on the first line
+					checkShift(t, c, f.Name, content)
+				}
 				for ending, name := range map[string]string{"\r\n": "CRLF", "\r": "CR"} {
 					if got2 := describe(check(t, c, f.Name, strings.ReplaceAll(content, "\n", ending))); got2 != got && !strings.HasSuffix(f.Name, ".ipynb") {
 						t.Errorf("%s with %s: got\n%s\nwant\n%s", f.Name, name, got2, got)

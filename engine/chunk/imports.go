@@ -142,7 +142,7 @@ func (w *worker) ecmaImports(line int, s string) {
 		return
 	}
 	var names, locals []string
-	for _, word := range [...]string{"import", "export", "const", "let", "var", "type "} {
+	for _, word := range [...]string{"import", "export", "const", "let", "var", "local", "type "} {
 		rest = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), word))
 	}
 	rest = strings.TrimSuffix(strings.TrimSpace(rest), "from")
@@ -166,20 +166,20 @@ func (w *worker) ecmaImports(line int, s string) {
 // requires finds the imports that are no import statements: re-exports, and
 // require calls whose result gets a name.
 func (w *worker) requires() {
-	src := w.src.flat
+	src := w.src.text
 	prev := 0 // where the call before ended
 	for from := 0; ; {
-		i := strings.Index(src[from:], "require(")
+		i := strings.Index(src[from:], "require")
 		if i < 0 {
 			break
 		}
 		i += from
-		from = i + len("require(")
+		from = i + len("require")
 		line := w.src.lineAt(i)
 		start := w.src.starts[line-1]
 		s := src[start:i]
-		end := strings.IndexByte(src[i:], ')')
-		if end > 0 && end < 200 && (strings.HasPrefix(s, "const ") || strings.HasPrefix(s, "let ") || strings.HasPrefix(s, "var ")) {
+		end := strings.IndexAny(src[i:], ")\n;")
+		if end > 0 && end < 200 && (strings.HasPrefix(s, "const ") || strings.HasPrefix(s, "let ") || strings.HasPrefix(s, "var ") || strings.HasPrefix(s, "local ")) {
 			w.ecmaImports(line, src[max(start, prev):i+end])
 			prev = i + end
 		}
@@ -271,9 +271,19 @@ func (w *worker) rustImports(line int, s string) {
 func (w *worker) phpImports(line int, s string) {
 	s = strings.TrimSuffix(strings.TrimSpace(s), ";")
 	if rest, ok := strings.CutPrefix(s, "use "); ok {
+		if prefix, list, braces := strings.Cut(rest, "{"); braces {
+			var names []string
+			for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(list), "}"), ",") {
+				if name, _, _ := cutAlias(part); name != "" {
+					names = append(names, name)
+				}
+			}
+			w.addImport(line, strings.Trim(prefix, "\\ "), names, names)
+			return
+		}
 		for part := range strings.SplitSeq(rest, ",") {
 			name, alias, aliased := cutAlias(part)
-			name = strings.Trim(name, "\\{}")
+			name = strings.Trim(name, "\\{} ")
 			if !aliased {
 				alias = name[strings.LastIndexByte(name, '\\')+1:]
 			}

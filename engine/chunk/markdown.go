@@ -58,7 +58,7 @@ func (w *worker) parseMarkdown(first int) (headings []heading, fences []fence) {
 		return nil, nil
 	}
 	offset := w.src.starts[first-1]
-	src := []byte(w.src.flat[offset:])
+	src := []byte(w.src.text[offset:])
 	// Block structure is all that is needed: no inline parsers.
 	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 	doc := p.Parse(gmtext.NewReader(src))

@@ -294,7 +294,7 @@ func (w *worker) introduces(first, last int) bool {
 		case '{', ':', '(', '[':
 			continue
 		}
-		if line[0] == '@' || line[0] == '[' || strings.HasPrefix(line, "#if") || strings.HasPrefix(line, "#[") || strings.HasPrefix(line, "#else") {
+		if line[0] == '@' || strings.HasPrefix(line, "#!") || line[0] == '[' || strings.HasPrefix(line, "#if") || strings.HasPrefix(line, "#[") || strings.HasPrefix(line, "#else") {
 			continue
 		}
 		return false

@@ -13,7 +13,7 @@ func (w *worker) recognise() {
 	r := recogniserFor(w.in.Class.Language)
 	var comments []Span
 	if w.syntax != nil {
-		comments = w.syntax.comments(w.src.flat, nil)
+		comments = w.syntax.comments(w.src.text, nil)
 	}
 	type open struct{ def, indent int }
 	var stack []open
@@ -94,7 +94,7 @@ func (w *worker) recognise() {
 		lastFilled = n
 	}
 	pop(-1, lastFilled)
-	if ecma(w.in.Class.Language) {
+	if requiring(w.in.Class.Language) {
 		w.requires()
 	}
 	sort.SliceStable(w.imports, func(i, j int) bool { return w.imports[i].Line < w.imports[j].Line })

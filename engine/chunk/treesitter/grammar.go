@@ -106,11 +106,12 @@ type grammar struct {
 type crule struct {
 	*rule
 	name, body, parent, need []cpath
-	refine                   []crefinement
+	refine, says             []crefinement
 }
 
 type crefinement struct {
 	path cpath
+	word string
 	kind Kind
 }
 
@@ -166,11 +167,15 @@ func compile(lang unsafe.Pointer, table string) (*grammar, error) {
 	mark("attr", 0, isAttr)
 	mark("comment", C.WALK_DEFINES, isComment)
 	mark("skip", C.WALK_SKIP, 0)
+	mark("record", C.WALK_RECORD, 0)
 	c := compiler{symbols, fields}
 	for t, r := range s.rules {
 		cr := &crule{rule: r, name: c.paths(r.name), body: c.paths(r.body), parent: c.paths(r.parent), need: c.paths(r.need)}
 		for _, ref := range r.refine {
-			cr.refine = append(cr.refine, crefinement{c.path(ref.path), ref.kind})
+			cr.refine = append(cr.refine, crefinement{c.path(ref.path), "", ref.kind})
+		}
+		for _, ref := range r.says {
+			cr.says = append(cr.says, crefinement{c.path(ref.path), ref.word, ref.kind})
 		}
 		for _, sym := range symbols[t] {
 			g.actions[sym] |= C.WALK_DESCEND | C.WALK_DEFINES

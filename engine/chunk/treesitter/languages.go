@@ -2,13 +2,32 @@ package treesitter
 
 import (
 	sitter "github.com/smacker/go-tree-sitter"
+	"github.com/smacker/go-tree-sitter/bash"
 	"github.com/smacker/go-tree-sitter/c"
 	"github.com/smacker/go-tree-sitter/cpp"
+	"github.com/smacker/go-tree-sitter/csharp"
+	"github.com/smacker/go-tree-sitter/css"
+	"github.com/smacker/go-tree-sitter/cue"
+	"github.com/smacker/go-tree-sitter/dockerfile"
+	"github.com/smacker/go-tree-sitter/elixir"
+	"github.com/smacker/go-tree-sitter/elm"
 	"github.com/smacker/go-tree-sitter/golang"
+	"github.com/smacker/go-tree-sitter/groovy"
+	"github.com/smacker/go-tree-sitter/hcl"
+	"github.com/smacker/go-tree-sitter/html"
 	"github.com/smacker/go-tree-sitter/java"
 	"github.com/smacker/go-tree-sitter/javascript"
+	"github.com/smacker/go-tree-sitter/kotlin"
+	"github.com/smacker/go-tree-sitter/lua"
+	"github.com/smacker/go-tree-sitter/ocaml"
+	"github.com/smacker/go-tree-sitter/php"
+	"github.com/smacker/go-tree-sitter/protobuf"
 	"github.com/smacker/go-tree-sitter/python"
+	"github.com/smacker/go-tree-sitter/ruby"
 	"github.com/smacker/go-tree-sitter/rust"
+	"github.com/smacker/go-tree-sitter/scala"
+	"github.com/smacker/go-tree-sitter/sql"
+	"github.com/smacker/go-tree-sitter/swift"
 	"github.com/smacker/go-tree-sitter/typescript/tsx"
 	"github.com/smacker/go-tree-sitter/typescript/typescript"
 )
@@ -22,15 +41,36 @@ type language struct {
 // languages returns what is supported, by the lower-case linguist name.
 func languages() map[string]language {
 	return map[string]language{
-		"go":         {golang.GetLanguage, goRules},
-		"python":     {python.GetLanguage, pythonRules},
-		"javascript": {javascript.GetLanguage, javascriptRules},
-		"typescript": {typescript.GetLanguage, typescriptRules},
-		"tsx":        {tsx.GetLanguage, typescriptRules},
-		"java":       {java.GetLanguage, javaRules},
-		"c":          {c.GetLanguage, cRules},
-		"c++":        {cpp.GetLanguage, cppRules},
-		"rust":       {rust.GetLanguage, rustRules},
+		"go":              {golang.GetLanguage, goRules},
+		"python":          {python.GetLanguage, pythonRules},
+		"javascript":      {javascript.GetLanguage, javascriptRules},
+		"typescript":      {typescript.GetLanguage, typescriptRules},
+		"tsx":             {tsx.GetLanguage, typescriptRules},
+		"java":            {java.GetLanguage, javaRules},
+		"c":               {c.GetLanguage, cRules},
+		"c++":             {cpp.GetLanguage, cppRules},
+		"rust":            {rust.GetLanguage, rustRules},
+		"ruby":            {ruby.GetLanguage, rubyRules},
+		"php":             {php.GetLanguage, phpRules},
+		"c#":              {csharp.GetLanguage, csharpRules},
+		"shell":           {bash.GetLanguage, shellRules},
+		"kotlin":          {kotlin.GetLanguage, kotlinRules},
+		"scala":           {scala.GetLanguage, scalaRules},
+		"swift":           {swift.GetLanguage, swiftRules},
+		"lua":             {lua.GetLanguage, luaRules},
+		"elixir":          {elixir.GetLanguage, elixirRules},
+		"ocaml":           {ocaml.GetLanguage, ocamlRules},
+		"sql":             {sql.GetLanguage, sqlRules},
+		"hcl":             {hcl.GetLanguage, hclRules},
+		"terraform":       {hcl.GetLanguage, hclRules},
+		"css":             {css.GetLanguage, cssRules},
+		"html":            {html.GetLanguage, htmlRules},
+		"dockerfile":      {dockerfile.GetLanguage, dockerfileRules},
+		"protocol buffer": {protobuf.GetLanguage, protobufRules},
+		"groovy":          {groovy.GetLanguage, groovyRules},
+		"gradle":          {groovy.GetLanguage, groovyRules},
+		"elm":             {elm.GetLanguage, elmRules},
+		"cue":             {cue.GetLanguage, cueRules},
 	}
 }
 

@@ -3,6 +3,7 @@ package treesitter
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,7 @@ const (
 	Type      Kind = "type"
 	Variable  Kind = "variable"
 	Module    Kind = "module" // namespace, package or module with a body
+	Block     Kind = "block"  // a rule or stage that is no definition of a name
 )
 
 // Span is a range of bytes, the end excluded.
@@ -46,8 +48,8 @@ type Def struct {
 	Doc Span
 	// Parent is the index of the enclosing definition, or -1.
 	Parent int
-	// Group is the first word of the declaration that a member of a group
-	// shares with others, or empty.
+	// Group is what the declaration starts with that a member of a group shares
+	// with others, or empty.
 	Group Span
 	// Extends is set where the definition adds to one that stands elsewhere (impl,
 	// extension): it is no symbol.
@@ -132,8 +134,6 @@ const (
 	nodeMissing = 4
 )
 
-const errorSymbol = 0xFFFF
-
 func (o *Outline) class(i int32) uint8 {
 	if s := o.nodes[i].symbol; int(s) < len(o.g.class) {
 		return o.g.class[s]
@@ -189,7 +189,7 @@ func (o *Outline) visit(i int32) {
 	}
 	if class&isGroup != 0 && o.members(i) > 1 && !o.inFunction(owner) {
 		o.owner[i] = int32(len(o.Defs))
-		d := o.def(i, o.groupKind(i), owner)
+		d := o.def(i, o.rule(o.member(i)).kind, owner)
 		o.Defs = append(o.Defs, d)
 		return
 	}
@@ -207,7 +207,17 @@ func (o *Outline) visit(i int32) {
 			break
 		}
 	}
-	if kind == "" || kind == Variable && !r.local && o.inFunction(owner) {
+	for _, ref := range r.says {
+		if t := o.follow(i, ref.path); t >= 0 && t != i && strings.Contains(ref.word, ","+o.src[o.nodes[t].start:o.nodes[t].end]+",") {
+			kind = ref.kind
+			break
+		}
+	}
+	if kind == "import" {
+		o.Imports = append(o.Imports, Import{Span{n.start, n.end}, n.startRow})
+		return
+	}
+	if kind == "" && len(r.words) == 0 || kind == Variable && !r.local && o.inFunction(owner) || r.top && owner >= 0 {
 		return
 	}
 	names := o.names(i, r)
@@ -222,7 +232,7 @@ func (o *Outline) visit(i int32) {
 			d.Doc = o.docstring(b)
 		}
 	}
-	if p := o.lead(i, r.parent); p >= 0 {
+	if p := o.lead(i, r.parent); p >= 0 && o.nodes[p].start < o.nodes[names[0]].start {
 		d.Owner = Span{o.nodes[p].start, o.nodes[p].end}
 	}
 	for _, w := range r.words {
@@ -235,11 +245,22 @@ func (o *Outline) visit(i int32) {
 			break
 		}
 	}
+	switch {
+	case d.Kind == "":
+		return
+	case d.Kind == "extension":
+		d.Kind, d.Extends = Class, true
+	}
 	if d.Kind == Function && owner >= 0 && o.inType(owner) {
 		d.Kind = Method
 	}
 	if !r.flat {
 		o.owner[i] = int32(len(o.Defs))
+	}
+	if r.joined {
+		d.Name = Span{o.nodes[names[0]].start, o.nodes[names[len(names)-1]].end}
+		o.Defs = append(o.Defs, d)
+		return
 	}
 	for k, name := range names {
 		d.Name, d.Extra = Span{o.nodes[name].start, o.nodes[name].end}, k > 0
@@ -250,7 +271,6 @@ func (o *Outline) visit(i int32) {
 // def is a definition of node i with the span of what wraps it and of the
 // attributes before it.
 func (o *Outline) def(i int32, kind Kind, owner int32) Def {
-	n := &o.nodes[i]
 	d := Def{Kind: kind, Parent: int(owner)}
 	w := i
 wrapping:
@@ -272,7 +292,7 @@ wrapping:
 			w = group
 		default:
 			if owner >= 0 && o.Defs[owner].Name.Empty() {
-				d.Group = Span{o.nodes[group].start, n.start}
+				d.Group = Span{o.nodes[group].start, o.nodes[o.member(group)].start}
 			}
 			break wrapping
 		}
@@ -317,7 +337,7 @@ func (o *Outline) docstring(body int32) Span {
 	for len(s) > 0 && (s[0] == 'r' || s[0] == 'R' || s[0] == 'u' || s[0] == 'U') {
 		s = s[1:]
 	}
-	if s == "" || s[0] != '"' && s[0] != '\'' {
+	if s == "" || s[0] != '"' && s[0] != '\'' && !strings.HasPrefix(s, "@moduledoc") {
 		return Span{}
 	}
 	return Span{n.start, n.end}
@@ -340,19 +360,19 @@ func (o *Outline) members(group int32) int {
 	return count
 }
 
-// groupKind is the kind of a group's first definition.
-func (o *Outline) groupKind(group int32) Kind {
+// member is a group's first definition, the group itself where it has none.
+func (o *Outline) member(group int32) int32 {
 	for c := o.first[group]; c >= 0; c = o.next[c] {
-		if r := o.rule(c); r != nil {
-			return r.kind
+		if o.rule(c) != nil {
+			return c
 		}
 		for cc := o.first[c]; cc >= 0; cc = o.next[cc] {
-			if r := o.rule(cc); r != nil {
-				return r.kind
+			if o.rule(cc) != nil {
+				return cc
 			}
 		}
 	}
-	return Variable
+	return group
 }
 
 // inFunction reports whether a definition is a function or stands in one.
@@ -447,6 +467,10 @@ func (o *Outline) names(i int32, r *crule) []int32 {
 			}
 			t := o.follow(c, rest)
 			if t < 0 || o.nodes[t].start == o.nodes[t].end {
+				continue
+			}
+			if r.joined {
+				o.targets = append(o.targets, t)
 				continue
 			}
 			if !r.many {

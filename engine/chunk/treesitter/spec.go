@@ -20,13 +20,17 @@ import (
 //	kind=PATH>K   the kind is K where PATH leads to a node
 //	need=PATHS    it is a definition only where this leads to a node
 //	word=W>K      the kind is K where the signature holds the word W
+//	says=PATH>W>K the kind is K where the text of the node that PATH leads to is one of the words W
 //	flat          definitions inside do not belong to it
 //	extends       it adds to something defined elsewhere: no symbol, but its members' parent
 //	many          every node that name leads to is a name of its own
+//	joined        all nodes that name leads to are one name, with what stands between them
+//	top           it is a definition only where no other encloses it
 //	doc           the first string in the body is its documentation
 //	local         it counts inside functions too, though it is a variable
 //
-// The kind "-" is no definition unless a kind= option matches. PATHS are
+// The kind "-" is no definition unless a kind=, word= or says= option matches; the kind
+// "import" is an import; "extension" is a class that extends. PATHS are
 // alternatives separated by "|"; a path's steps are separated by "/"; a step is a
 // field's name, or ":" and node types separated by ",", or "field:types" for
 // both, or "field~types" for the field and, where there is none, a child of one
@@ -42,6 +46,7 @@ import (
 //	@attr     a decorator or attribute before a definition, which belongs to it
 //	@comment  a comment
 //	@skip     not looked at
+//	@record   a word of the language that a name= leads to
 //	@sep      not node types: the separator of qualified names ("." if absent)
 type spec struct {
 	rules      map[string]*rule
@@ -58,16 +63,19 @@ type rule struct {
 	need    []path
 	refine  []refinement
 	words   []refinement
+	says    []refinement
 	flat    bool
 	extends bool
 	many    bool
+	joined  bool
+	top     bool
 	doc     bool
 	local   bool
 }
 
 type refinement struct {
 	path path
-	word string
+	word string // words separated by "," for says=
 	kind Kind
 }
 
@@ -92,7 +100,7 @@ func parseSpec(table string) (*spec, error) {
 		}
 		if directive, ok := strings.CutPrefix(words[0], "@"); ok {
 			switch directive {
-			case "descend", "wrap", "group", "import", "attr", "comment", "skip":
+			case "descend", "wrap", "group", "import", "attr", "comment", "skip", "record":
 				s.directives[directive] = append(s.directives[directive], words[1:]...)
 			case "sep":
 				s.sep = words[1]
@@ -141,6 +149,16 @@ func (r *rule) option(opt string) error {
 		} else {
 			r.refine = append(r.refine, refinement{path: parsePath(what), kind: Kind(kind)})
 		}
+	case "says":
+		f := strings.Split(value, ">")
+		if len(f) != 3 {
+			return fmt.Errorf("option %q is not PATH>WORDS>KIND", opt)
+		}
+		r.says = append(r.says, refinement{path: parsePath(f[0]), word: "," + f[1] + ",", kind: Kind(f[2])})
+	case "joined":
+		r.joined = true
+	case "top":
+		r.top = true
 	case "flat":
 		r.flat = true
 	case "extends":
