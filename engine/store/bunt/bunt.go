@@ -121,6 +121,7 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 	s := &Store{dir: dir, opts: opts, lock: l, damaged: map[string]struct{}{}, models: map[string]bool{}}
 	bad, err := s.repair()
 	if err == nil {
+		os.Remove(s.path(newFile)) // of a Shrink that did not come to its end
 		err = s.load(bad)
 	}
 	if err != nil {

@@ -232,6 +232,22 @@ func TestInterruptedReplacement(t *testing.T) {
 	}
 }
 
+// TestInterruptedShrink leaves a half-written new log beside the old one.
+func TestInterruptedShrink(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, 5)
+	path := filepath.Join(dir, "index.db")
+	b, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path+".new", b[:len(b)/2], 0o600))
+	if got := paths(t, mustOpen(t, dir)); len(got) != 5 {
+		t.Fatalf("files served: %v", got)
+	}
+	if _, err := os.Stat(path + ".new"); !os.IsNotExist(err) {
+		t.Fatalf("the new log is still there: %v", err)
+	}
+}
+
 func TestForeignFileIsPutAside(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "index.db")

@@ -34,35 +34,27 @@ func lock(dir string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("taking the lock: %w", err)
 	}
 	text := fmt.Sprintf("\npid %d since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
-	if err := describe(path, text); err != nil {
-		l.Unlock()
-		return nil, fmt.Errorf("taking the lock: %w", err)
-	}
+	describe(path, text) // on a full disk nothing is written: a nameless owner is one too
 	return l, nil
 }
 
 // unlock gives the directory back. The file stays: removing it would let two
 // processes lock two files of the same name.
 func unlock(l *flock.Flock) error {
-	describe(l.Path(), "") // an owner that is gone misleads, but no more than that
+	describe(l.Path(), "")
 	return l.Unlock()
 }
 
-// describe replaces the text after the first byte.
-func describe(path, text string) error {
+// describe replaces the text after the first byte, where that can be done.
+func describe(path, text string) {
 	f, err := os.OpenFile(path, os.O_WRONLY, fileMode)
 	if err != nil {
-		return err
+		return
 	}
 	defer f.Close()
-	if len(text) <= 1 {
-		return f.Truncate(0)
+	if f.Truncate(int64(len(text))) == nil && len(text) > 1 {
+		f.WriteAt([]byte(text[1:]), 1)
 	}
-	if err := f.Truncate(int64(len(text))); err != nil {
-		return err
-	}
-	_, err = f.WriteAt([]byte(text[1:]), 1)
-	return err
 }
 
 // owner is the text of a lock file.
