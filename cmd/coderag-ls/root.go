@@ -72,7 +72,7 @@ func (a *app) rootCommand() *cobra.Command {
 
 	root.AddCommand(
 		a.askCommand(), a.searchCommand(), a.contextCommand(), a.indexCommand(), a.statusCommand(), a.doctorCommand(),
-		serve, a.configCommand(), a.modelCommand(), a.cleanCommand(), a.versionCommand(), settingsTopic(),
+		serve, a.configCommand(), a.modelCommand(), a.evalCommand(), a.cleanCommand(), a.versionCommand(), settingsTopic(),
 	)
 	for _, f := range serveFlags() {
 		root.Flags().AddFlag(serve.Flags().Lookup(f))
