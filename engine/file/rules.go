@@ -220,6 +220,9 @@ func (r *Rules) decide(up *dir, rel, base string, isDir bool) (SkipReason, strin
 	if p, ok := matchGlobs(r.exclude, rel, base); ok {
 		return SkipExcluded, "exclude pattern " + p
 	}
+	if up.skip != "" && !up.forced {
+		return up.skip, up.detail
+	}
 	if _, ok := matchGlobs(r.include, rel, base); ok {
 		return "", ""
 	}
