@@ -13,7 +13,11 @@ import (
 	"coderag-ls/lsp/lsptest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// buntdb's own goroutine notices at its next tick, up to a second later,
+	// that the database was closed.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/tidwall/buntdb.(*DB).backgroundManager"))
+}
 
 // folder makes a folder of files, name and text in turn.
 func folder(t testing.TB, files ...string) string {
