@@ -1,0 +1,378 @@
+package search
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/query"
+)
+
+// Features are what a file's score is made of, one number each, most of them
+// from 0 to 1. The score is their product with the weights.
+type Features [numFeatures]float64
+
+// The features.
+const (
+	fLexMax   = iota // best chunk's BM25F score over the best of all
+	fLexTop          // 1, .5, .25 of the best three chunks', over the best of all
+	fLexRank         // 1/rank of the file in the lexical list
+	fLexCover        // the best chunk's share of the question's words
+	fLexRaw          // best chunk's score over the highest that the question can have
+	fVecMax          // best cosine over the best of all
+	fVecTop          // 1, .5, .25 of the best three
+	fVecRank         // 1/rank of the file
+	fVecRaw          // best cosine
+	fVecMean         // mean of the best three cosines
+	fVecPath         // cosine to the path's words
+	fVecFirst        // cosine to the file's first chunk
+	fSlowMax         // the same for the second model (MiniLM)
+	fSlowTop
+	fSlowRank
+	fSlowRaw
+	fSlowMean
+	fSlowPath
+	fRRF        // best fused score over the best of all
+	fBaseQ      // share of the question's stems in the base name
+	fBaseCover  // share of the base name's stems in the question
+	fBasePrefix // share of the question's stems that begin like one of the base name's
+	fDirQ       // share of the question's stems in the directories' names
+	fDefExact   // an identifier of the question is defined here
+	fDefRare    // the same, over the square root of how many files define it
+	fDefCapital // share of capitalised words of the question defined here
+	fDefWord    // share of plain words of the question that are names defined here
+	fDefOverlap // best m*m/len over names of len stems that share m
+	fDefMain    // a name of the question is the file's base name and defined here
+	fPathNamed  // the question names the file
+	fTest
+	fReexport
+	fExample
+	fDocs
+	fGenerated
+	fVendored
+	fMarkdown
+	fData // no code and no prose: configuration, data
+	fLanguage
+	fKind
+	fLogChunks
+	numFeatures
+)
+
+// featureNames name the features in tables.
+var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover", "lexRaw", "vecMax", "vecTop", "vecRank", "vecRaw", "vecMean", "vecPath", "vecFirst",
+	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defCapital", "defWord", "defOverlap",
+	"defMain", "pathNamed", "test", "reexport", "example", "docs", "generated", "vendored", "markdown", "data", "language", "kind", "logChunks"}
+
+// FeatureNames returns the names of the features, in order.
+func FeatureNames() []string { return featureNames[:] }
+
+func (f *Features) score(w *Features) float64 {
+	var s float64
+	for i, x := range f {
+		s += x * w[i]
+	}
+	return s
+}
+
+// questionTerms is the question prepared for comparing names with it.
+type questionTerms struct {
+	stems    map[string]bool // of content words
+	list     []string
+	capitals []string // capitalised words but the first, and identifiers
+	words    []string // plain content words, lower case
+}
+
+func newQuestionTerms(tok *lexical.Tokenizer, a *query.Analysis) questionTerms {
+	t := questionTerms{stems: make(map[string]bool, len(a.Stems))}
+	for _, term := range a.Terms {
+		// Keywords ("function", "file") do not name a place.
+		if term.Weight < 1 && slices.Contains(a.Stems, term.Text) && len(a.Stems) > 1 {
+			continue
+		}
+		if slices.Contains(a.Stems, term.Text) && !t.stems[term.Text] {
+			t.stems[term.Text] = true
+			t.list = append(t.list, term.Text)
+		}
+	}
+	if len(t.list) == 0 {
+		for _, s := range a.Stems {
+			t.stems[s] = true
+			t.list = append(t.list, s)
+		}
+	}
+	for i, tk := range tok.Tokens(a.Query) {
+		w := a.Query[tk.Start:tk.End]
+		low := lower(w)
+		if tk.Exact == "" || len(w) < 2 || lexical.QueryStopWord(low) {
+			continue
+		}
+		if c := []rune(w)[0]; unicode.IsUpper(c) && (i > 0 || len(tk.Stems) > 1) {
+			t.capitals = append(t.capitals, w)
+		}
+		if len(tk.Stems) == 1 && !lexical.Keyword(low) {
+			t.words = append(t.words, low)
+		}
+	}
+	return t
+}
+
+func lower(s string) string { return strings.ToLower(s) }
+
+func trimSlash(s string) string { return strings.Trim(s, "/") }
+
+// features fills the candidates' features.
+func (r *ranking) features() {
+	var lexBest, lexTopBest, rrfBest float64
+	var nearBest, nearTopBest [2]float64
+	capitals := r.definers(r.terms.capitals, false)
+	words := r.definers(r.terms.words, true)
+	exact := r.definers(r.an.Names, false)
+	lexRank, nearRank := r.fileRanks()
+	cache := map[string]nameMatch{}
+	for _, c := range r.cands {
+		f := &c.features
+		lex := best(c.passages, func(p *passage) float64 { return p.words })
+		f[fLexMax], f[fLexTop] = lex[0], lex[0]+lex[1]/2+lex[2]/4
+		f[fLexRaw] = lex[0] / max(r.ideal, 1e-9)
+		f[fLexRank] = lexRank[c.file]
+		for i := range c.passages {
+			f[fLexCover] = max(f[fLexCover], c.passages[i].cover)
+			f[fRRF] = max(f[fRRF], r.fused[c.passages[i].ref])
+		}
+		for n, l := range r.near {
+			near := best(c.passages, func(p *passage) float64 { return p.near[n] })
+			top, mean := near[0]+near[1]/2+near[2]/4, (near[0]+near[1]+near[2])/3
+			if k := len(c.passages); k < 3 {
+				mean = (near[0] + near[1]) / float64(k)
+			}
+			nearBest[n], nearTopBest[n] = max(nearBest[n], near[0]), max(nearTopBest[n], top)
+			if n == 0 {
+				f[fVecMax], f[fVecTop], f[fVecRaw], f[fVecMean] = near[0], top, near[0], mean
+				f[fVecRank], f[fVecPath] = nearRank[n][c.file], pathCosine(l, c.file)
+				f[fVecFirst] = c.passages[0].near[n]
+			} else {
+				f[fSlowMax], f[fSlowTop], f[fSlowRaw], f[fSlowMean] = near[0], top, near[0], mean
+				f[fSlowRank], f[fSlowPath] = nearRank[n][c.file], pathCosine(l, c.file)
+			}
+		}
+		lexBest, lexTopBest, rrfBest = max(lexBest, lex[0]), max(lexTopBest, f[fLexTop]), max(rrfBest, f[fRRF])
+		r.nameFeatures(c, cache)
+		for name, files := range exact {
+			if files[c.file] {
+				f[fDefExact] = 1
+				f[fDefRare] = max(f[fDefRare], 1/math.Sqrt(float64(len(files))))
+				if strings.EqualFold(name, stem(c.file.Path)) {
+					f[fDefMain] = 1
+				}
+			}
+		}
+		f[fDefCapital] = share(capitals, c.file, len(r.terms.capitals))
+		f[fDefWord] = share(words, c.file, len(r.terms.words))
+		r.kindFeatures(c)
+	}
+	for _, c := range r.cands {
+		f := &c.features
+		f[fLexMax] /= max(lexBest, 1e-9)
+		f[fLexTop] /= max(lexTopBest, 1e-9)
+		f[fRRF] /= max(rrfBest, 1e-9)
+		f[fVecMax] /= max(nearBest[0], 1e-9)
+		f[fVecTop] /= max(nearTopBest[0], 1e-9)
+		f[fSlowMax] /= max(nearBest[1], 1e-9)
+		f[fSlowTop] /= max(nearTopBest[1], 1e-9)
+	}
+}
+
+// best returns the three highest values of a file's passages, in order.
+func best(ps []passage, value func(*passage) float64) (top [3]float64) {
+	for i := range ps {
+		v := value(&ps[i])
+		switch {
+		case v > top[0]:
+			top[2], top[1], top[0] = top[1], top[0], v
+		case v > top[1]:
+			top[2], top[1] = top[1], v
+		case v > top[2]:
+			top[2] = v
+		}
+	}
+	return top
+}
+
+// fileRanks are the reciprocal ranks of files by their first chunk.
+func (r *ranking) fileRanks() (words map[*index.File]float64, near [2]map[*index.File]float64) {
+	ranks := func(l *list) map[*index.File]float64 {
+		m := make(map[*index.File]float64, len(r.cands))
+		for _, h := range l.hits {
+			f := r.in.Snapshot.Doc(h.Ref).File
+			if _, seen := m[f]; !seen {
+				m[f] = 1 / float64(len(m)+1)
+			}
+		}
+		return m
+	}
+	for n, l := range r.near {
+		near[n] = ranks(l)
+	}
+	return ranks(r.words), near
+}
+
+// definers maps names to the candidate files that define them.
+func (r *ranking) definers(names []string, fold bool) map[string]map[*index.File]bool {
+	out := map[string]map[*index.File]bool{}
+	for _, name := range names {
+		var defs []index.Definition
+		if !fold {
+			defs = r.in.Snapshot.Definitions(name)
+		}
+		if len(defs) == 0 {
+			defs = r.in.Snapshot.DefinitionsFold(lower(name))
+		}
+		if len(defs) == 0 {
+			continue
+		}
+		files := make(map[*index.File]bool, len(defs))
+		for _, d := range defs {
+			files[d.File] = true
+		}
+		out[name] = files
+	}
+	return out
+}
+
+// share is the part of n names that a file defines.
+func share(defs map[string]map[*index.File]bool, f *index.File, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	k := 0
+	for _, files := range defs {
+		if files[f] {
+			k++
+		}
+	}
+	return float64(k) / float64(n)
+}
+
+// stem is the base name without its extensions' last.
+func stem(p string) string {
+	b := path.Base(p)
+	if e := path.Ext(b); e != "" && e != b {
+		return strings.TrimSuffix(b, e)
+	}
+	return b
+}
+
+// indexName reports whether a base name says nothing but that the file stands
+// for its directory.
+func indexName(base string) bool {
+	switch lower(base) {
+	case "index", "__init__", "mod", "init", "lib", "main", "__main__":
+		return true
+	}
+	return false
+}
+
+// nameMatch is how a name compares with the question.
+type nameMatch struct {
+	shared, stems, prefixed int
+}
+
+// match compares a name's stems with the question's.
+func (r *ranking) match(name string, cache map[string]nameMatch) nameMatch {
+	if m, ok := cache[name]; ok {
+		return m
+	}
+	var m nameMatch
+	var seen []string
+	for _, s := range r.s.tok.Stems(name) {
+		if slices.Contains(seen, s) {
+			continue
+		}
+		seen = append(seen, s)
+		m.stems++
+		if r.terms.stems[s] {
+			m.shared++
+			continue
+		}
+		for _, q := range r.terms.list {
+			if len(q) >= 3 && len(s) >= 3 && (strings.HasPrefix(s, q) || strings.HasPrefix(q, s)) {
+				m.prefixed++
+				break
+			}
+		}
+	}
+	cache[name] = m
+	return m
+}
+
+// nameFeatures compares the question with the names of the file, its
+// directories and its definitions.
+func (r *ranking) nameFeatures(c *candidate, cache map[string]nameMatch) {
+	f := &c.features
+	n := float64(max(1, len(r.terms.list)))
+	base := stem(c.file.Rel)
+	dir := path.Dir(c.file.Rel)
+	if indexName(base) {
+		// The directory's name is what such a file is known by.
+		if dir != "." {
+			base, dir = path.Base(dir), path.Dir(dir)
+		}
+	}
+	m := r.match(base, cache)
+	f[fBaseQ] = float64(m.shared) / n
+	f[fBasePrefix] = float64(m.shared+m.prefixed) / n
+	if m.stems > 0 {
+		f[fBaseCover] = float64(m.shared) / float64(m.stems)
+	}
+	if dir != "." {
+		f[fDirQ] = float64(r.match(dir, cache).shared) / n
+	}
+	for i := range c.passages {
+		p := &c.passages[i]
+		if p.rank == 0 && p.nearRank == [2]int{} {
+			continue
+		}
+		for _, name := range p.doc.Symbols {
+			if m := r.match(name, cache); m.shared > 0 {
+				f[fDefOverlap] = max(f[fDefOverlap], float64(m.shared*m.shared)/float64(m.stems)/n)
+			}
+		}
+	}
+	if c.path != "" {
+		f[fPathNamed] = 1
+	}
+}
+
+// kindFeatures tell what kind of file it is, where the question does not ask
+// for that kind.
+func (r *ranking) kindFeatures(c *candidate) {
+	f, class, w := &c.features, c.file.Class, r.an.Wants
+	set := func(i int, is, wanted bool) {
+		if is && !wanted {
+			f[i] = 1
+		}
+	}
+	set(fTest, class.Test, w.Tests)
+	set(fExample, class.Example, w.Examples)
+	set(fDocs, class.Docs && class.SourceType == file.Code, w.Docs)
+	set(fGenerated, class.Generated, w.Generated)
+	set(fVendored, class.Vendored, w.Vendored)
+	set(fMarkdown, class.SourceType == file.Markdown || class.Docs && class.SourceType != file.Code, w.Docs)
+	set(fData, class.SourceType == file.Text && !class.Docs, w.Config || w.Docs)
+	set(fReexport, indexName(stem(c.file.Rel)), false)
+	if slices.Contains(r.an.Languages, class.Language) {
+		f[fLanguage] = 1
+	}
+	if len(r.an.Kinds) > 0 && slices.ContainsFunc(c.passages, func(p passage) bool {
+		return p.rank > 0 && p.rank <= 50 && slices.Contains(r.an.Kinds, p.doc.Kind)
+	}) {
+		f[fKind] = 1
+	}
+	f[fLogChunks] = math.Log1p(float64(len(c.passages))) / 5
+}
+

@@ -1,0 +1,299 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"coderag-ls/engine/embed"
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/query"
+)
+
+// maxFiles is how many files of each list are ranked. The union of the two
+// first forty holds 98.5 to 100 % of the answers.
+const maxFiles = 60
+
+// passage is a chunk of a candidate file with what each list says of it.
+type passage struct {
+	ref   index.Ref
+	doc   *index.Doc
+	words float64 // BM25F score, 0 where the list does not hold it
+	rank  int     // in the lexical list, from 1; 0 where absent
+	cover float64
+	// near are the cosines by vector list, nearRank the ranks in them.
+	near     [2]float64
+	nearRank [2]int
+	score    float64 // order among the file's passages
+	defines  []string
+}
+
+// candidate is a file that may answer.
+type candidate struct {
+	file     *index.File
+	passages []passage
+	features Features
+	score    float64
+	order    []int // passages, best first
+	names    []string
+	path     string // the path of the question that names the file
+	line     int
+}
+
+// ranking is the state of one search after the lists are there.
+type ranking struct {
+	s      *Searcher
+	in     *Input
+	filter *filter
+	an     *query.Analysis
+	words  *list
+	near   []*list // at most two
+	stats  *lexical.Stats
+	ideal  float64
+	fused  map[index.Ref]float64
+	cands  []*candidate
+	byFile map[*index.File]*candidate
+	terms  questionTerms
+}
+
+func newRanking(s *Searcher, in *Input, f *filter, lists []*list, stats *lexical.Stats) *ranking {
+	r := &ranking{s: s, in: in, filter: f, an: in.Analysis, stats: stats, byFile: map[*index.File]*candidate{}, words: &list{}}
+	for _, l := range lists {
+		if l.model == nil {
+			r.words = l
+		} else if len(r.near) < 2 && l.query != nil {
+			r.near = append(r.near, l)
+		}
+	}
+	k1 := in.Settings.BM25K1
+	for _, t := range stats.Terms {
+		r.ideal += t.Weight * t.IDF * (k1 + 1)
+	}
+	r.terms = newQuestionTerms(s.tok, in.Analysis)
+	return r
+}
+
+// fuse fuses the lists by reciprocal rank and counts the candidates.
+func (r *ranking) fuse(topK int, res *Result) {
+	set := r.in.Settings
+	lists := append([]*list{r.words}, r.near...)
+	depth := []int{max(set.BM25K, 2*topK)}
+	for range r.near {
+		depth = append(depth, max(set.VectorK, 2*topK))
+	}
+	r.fused = reciprocalRank(lists, depth, set.RRFK, set.MissingRank)
+	res.Candidates.Lexical = min(depth[0], len(r.words.hits))
+	for i, l := range r.near {
+		res.Candidates.Vector += min(depth[i+1], len(l.hits))
+	}
+	res.Candidates.Fused = len(r.fused)
+}
+
+// collect finds the candidate files and everything that the lists say of their
+// chunks.
+func (r *ranking) collect() {
+	snap := r.in.Snapshot
+	for _, l := range append([]*list{r.words}, r.near...) {
+		files := 0
+		for _, h := range l.hits {
+			if r.candidate(snap.Doc(h.Ref).File) {
+				if files++; files == maxFiles {
+					break
+				}
+			}
+		}
+	}
+	r.collectNamed()
+	at := make(map[index.Ref]*passage, len(r.words.hits))
+	var refs []index.Ref
+	keep := r.filter.keep()
+	for _, c := range r.cands {
+		all := snap.DocsOf(c.file)
+		c.passages = make([]passage, 0, len(all))
+		for _, ref := range all {
+			d := snap.Doc(ref)
+			if keep != nil && !keep(d) {
+				continue
+			}
+			c.passages = append(c.passages, passage{ref: ref, doc: d})
+			refs = append(refs, ref)
+		}
+		for i := range c.passages {
+			at[c.passages[i].ref] = &c.passages[i]
+		}
+	}
+	r.cands = slices.DeleteFunc(r.cands, func(c *candidate) bool { return len(c.passages) == 0 })
+	for i, h := range r.words.hits {
+		if p := at[h.Ref]; p != nil {
+			p.words, p.rank, p.cover = float64(h.Score), i+1, r.words.coverage[i]
+		}
+	}
+	for n, l := range r.near {
+		scores, ok, err := snap.VectorScores(l.model.Fingerprint, l.query, refs)
+		if err != nil {
+			continue // a query vector that could be searched with can be scored with
+		}
+		for i, ref := range refs {
+			if ok[i] {
+				at[ref].near[n] = float64(scores[i])
+			}
+		}
+		for i, h := range l.hits {
+			if p := at[h.Ref]; p != nil {
+				p.nearRank[n] = i + 1
+			}
+		}
+	}
+}
+
+// candidate adds a file, and reports whether it is new.
+func (r *ranking) candidate(f *index.File) bool {
+	if r.byFile[f] != nil {
+		return false
+	}
+	if r.filter.files != nil && !r.filter.files[f] {
+		return false
+	}
+	c := &candidate{file: f}
+	r.byFile[f] = c
+	r.cands = append(r.cands, c)
+	return true
+}
+
+// maxDefinitions is how many definitions of one name become candidates: a name
+// defined more often tells little.
+const maxDefinitions = 24
+
+// collectNamed adds files that the question names by path or that define what
+// it names.
+func (r *ranking) collectNamed() {
+	snap := r.in.Snapshot
+	for _, e := range r.an.Paths() {
+		for _, f := range snap.Files() {
+			if namesFile(f.Path, trimSlash(e.Text)) {
+				r.candidate(f)
+				if c := r.byFile[f]; c != nil {
+					c.path, c.line = e.Text, e.Line
+				}
+			}
+		}
+	}
+	for _, name := range r.an.Names {
+		defs := snap.Definitions(name)
+		if len(defs) == 0 {
+			defs = snap.DefinitionsFold(lower(name))
+		}
+		for _, d := range defs[:min(len(defs), maxDefinitions)] {
+			r.candidate(d.File)
+			if c := r.byFile[d.File]; c != nil && !slices.Contains(c.names, d.Symbol.Name) {
+				c.names = append(c.names, d.Symbol.Name)
+			}
+		}
+	}
+	if r.an.Intent == query.FindUsage {
+		r.collectUses()
+	}
+}
+
+// maxUses is how many chunks that use a name are looked at.
+const maxUses = 200
+
+// collectUses marks the chunks that use what the question names.
+func (r *ranking) collectUses() {
+	files := 0
+	for _, name := range r.an.Names {
+		for _, ref := range r.in.Snapshot.Identifier(name, maxUses) {
+			if r.candidate(r.in.Snapshot.Doc(ref).File) {
+				if files++; files >= maxFiles {
+					return
+				}
+			}
+		}
+	}
+}
+
+// rank computes the features and sorts the files.
+func (r *ranking) rank() {
+	r.features()
+	for _, c := range r.cands {
+		c.score = c.features.score(r.weights()) + r.adjust(c)
+		r.orderPassages(c)
+	}
+	slices.SortFunc(r.cands, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.file.Path, b.file.Path))
+	})
+}
+
+// FileScore is a candidate file with its score and what it is made of.
+type FileScore struct {
+	File     *index.File
+	Score    float64
+	Features Features
+}
+
+func (r *ranking) files() []FileScore {
+	out := make([]FileScore, len(r.cands))
+	for i, c := range r.cands {
+		out[i] = FileScore{File: c.file, Score: c.score, Features: c.features}
+	}
+	return out
+}
+
+// hits orders the chunks: the best of each file by the file's score, further
+// ones of the same file behind with decay.
+func (r *ranking) hits(topK int, relevance float64) []Hit {
+	if len(r.cands) == 0 || relevance < r.in.Settings.MinRelevance {
+		return nil
+	}
+	var hits []Hit
+	top := r.cands[0].score
+	for _, c := range r.cands {
+		base := relevance * math.Exp((c.score-top)/scoreScale)
+		best := c.passages[c.order[0]].score
+		decay := 1.0
+		for n, i := range c.order {
+			if n == maxPerFile {
+				break
+			}
+			p := &c.passages[i]
+			if n > 0 {
+				if p.score <= 0 {
+					break
+				}
+				decay *= passageDecay * min(1, p.score/max(best, 1e-9))
+			}
+			hits = append(hits, Hit{Ref: p.ref, Score: base * decay, Why: r.why(c, p), Lead: n == 0})
+		}
+	}
+	slices.SortFunc(hits, compareHits(r.in.Snapshot))
+	return hits[:min(topK, len(hits))]
+}
+
+const (
+	// scoreScale is how much less a file's score (a log-odds) must be for its
+	// relevance to fall by e.
+	scoreScale = 6.0
+	// passageDecay is what each further chunk of a file loses. With .7 a file's
+	// second chunk stands behind about two other files.
+	passageDecay = 0.7
+	// maxPerFile is how many chunks of one file are shown.
+	maxPerFile = 4
+)
+
+func (r *ranking) weights() *Features {
+	if len(r.near) == 0 {
+		return &lexicalWeights
+	}
+	return &hybridWeights
+}
+
+// pathCosine is the cosine of the question to a file's path, 0 where there is
+// no vector.
+func pathCosine(l *list, f *index.File) float64 {
+	v := f.PathVectors[l.model.Fingerprint]
+	if v == nil {
+		return 0
+	}
+	return float64(embed.Cosine(l.query, v))
+}
