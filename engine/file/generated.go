@@ -42,8 +42,11 @@ func generatedText(head string) bool {
 	head = head[:min(len(head), generatedBytes)]
 	lines, code := 0, 0
 	for line := range strings.Lines(head) {
-		if lines++; lines > generatedLines || code > generatedCode || strings.HasPrefix(line, "package ") {
+		if lines++; lines > generatedLines || code > generatedCode {
 			return false
+		}
+		if strings.HasPrefix(line, "package ") && !strings.Contains(line, ";") {
+			return false // Go has its mark above this clause
 		}
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -53,10 +56,10 @@ func generatedText(head string) bool {
 			code++
 			continue
 		}
+		line = strings.ToLower(line)
 		if strings.Contains(line, "@generated") {
 			return true
 		}
-		line = strings.ToLower(line)
 		if startsWith(line, "code generated ", "this file is generated", "this file was generated", "this code was generated",
 			"this file is auto", "this file was auto", "this file is machine", "this file has been auto", "this file has been generated",
 			"this code is generated", "this code is auto",
@@ -88,5 +91,5 @@ func comment(line string) (string, bool) {
 	if !startsWith(line, "//", "#", "/*", "*", "--", ";", "%", "<!--", `"""`, "'''", "{-", "(*", "@", "'", "!", "dnl ", `"`, "{{!") {
 		return "", false
 	}
-	return strings.TrimLeft(line, "/#*-;%<!\"'{(=~ \t+@["), true
+	return strings.TrimLeft(line, "/#*-;%<!\"'{(=~ \t+["), true
 }
