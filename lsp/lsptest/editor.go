@@ -40,6 +40,9 @@ type Config struct {
 	ProcessID int
 	// Server are the server's options.
 	Server lsp.Options
+	// Dial, where not nil, connects to a server elsewhere, such as a process,
+	// instead of starting one. wait returns when that server has ended.
+	Dial func(tb testing.TB) (conn io.ReadWriteCloser, wait func() error)
 }
 
 // Editor is a client of a server that runs in the test's process.
@@ -79,19 +82,16 @@ func (p pipe) Close() error { return errors.Join(p.WriteCloser.Close(), p.closeR
 // Connect starts a server and connects to it, without a word said.
 func Connect(tb testing.TB, c Config) *Editor {
 	tb.Helper()
-	toServerR, toServerW := io.Pipe()
-	toClientR, toClientW := io.Pipe()
+	conn, serve := start(tb, c)
 	e := &Editor{
-		tb: tb, config: c, in: bufio.NewReader(toClientR), out: toServerW,
+		tb: tb, config: c, in: bufio.NewReader(conn), out: conn,
 		served: make(chan error, 1), ended: make(chan struct{}),
 		waiting: map[string]chan *Message{}, buffers: map[string]*buffer{}, settings: c.Settings,
 		Encoding: text.UTF16,
 	}
 	e.cond = sync.NewCond(&e.mu)
 	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		e.served <- lsp.Serve(ctx, pipe{toServerR, toClientW, toServerR.Close}, c.Server)
-	}()
+	go func() { e.served <- serve(ctx) }()
 	go e.readAll()
 	tb.Cleanup(func() {
 		cancel()
@@ -99,6 +99,20 @@ func Connect(tb testing.TB, c Config) *Editor {
 		<-e.ended
 	})
 	return e
+}
+
+// start returns the client's end of a connection and what runs until the
+// server ends.
+func start(tb testing.TB, c Config) (conn io.ReadWriteCloser, serve func(context.Context) error) {
+	if c.Dial != nil {
+		conn, wait := c.Dial(tb)
+		return conn, func(context.Context) error { return wait() }
+	}
+	toServerR, toServerW := io.Pipe()
+	toClientR, toClientW := io.Pipe()
+	return pipe{toClientR, toServerW, func() error { return nil }}, func(ctx context.Context) error {
+		return lsp.Serve(ctx, pipe{toServerR, toClientW, toServerR.Close}, c.Server)
+	}
 }
 
 // Start connects and initializes.
