@@ -8,6 +8,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
+// manyEvents is how many paths are kept: above it they are dropped for a look
+// at everything, as when the system's own queue overflows.
+const manyEvents = 100_000
+
 // events are the system's events since they were last taken, by path.
 type events struct {
 	wake chan struct{} // holds a token once something is there
@@ -31,6 +35,9 @@ func (e *events) add(ev fsnotify.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ops[ev.Name] |= ev.Op
+	if len(e.ops) > manyEvents {
+		e.ops, e.overflow = map[string]fsnotify.Op{}, true
+	}
 	if filepath.Base(ev.Name) == "index.lock" && isGitDir(filepath.Dir(ev.Name)) {
 		e.locked = ev.Has(fsnotify.Create)
 	}

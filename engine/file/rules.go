@@ -58,6 +58,8 @@ type Rules struct {
 	opts    Options
 	exclude []userGlob
 	include []userGlob
+	// unread are the ignore files of and above the root that cannot be read.
+	unread []Skip
 
 	mu   sync.Mutex
 	dirs map[string]*dir // guarded by mu; by path from the root, "." the root
@@ -102,11 +104,7 @@ func NewRules(root Root, opts Options) (*Rules, error) {
 	if r.real, err = filepath.EvalSymlinks(root.Dir); err != nil {
 		return nil, fmt.Errorf("resolving workspace folder %s: %w", root.Dir, err)
 	}
-	top, err := r.top(entries)
-	if err != nil {
-		return nil, err
-	}
-	r.dirs["."] = top
+	r.dirs["."] = r.top(entries)
 	return r, nil
 }
 
@@ -264,9 +262,9 @@ func (r *Rules) decide(up *dir, rel, base string, isDir bool) (SkipReason, strin
 	return "", ""
 }
 
-// open returns what there is to know of a directory with these entries. An
-// ignore file that cannot be read is an error; its rules are then missing.
-func (r *Rules) open(up *dir, rel, base string, entries []fs.DirEntry) (*dir, error) {
+// open returns what there is to know of a directory with these entries, and
+// which of its ignore files cannot be read: their rules are then missing.
+func (r *Rules) open(up *dir, rel, base string, entries []fs.DirEntry) (*dir, []Skip) {
 	d := &dir{path: rel}
 	d.skip, d.detail = r.decide(up, rel, base, true)
 	if d.skip != "" {
@@ -298,141 +296,4 @@ func (r *Rules) open(up *dir, rel, base string, entries []fs.DirEntry) (*dir, er
 		return d, nil
 	}
 	return d, r.addLists(d, found, nested)
-}
-
-// ignoreFiles are the names of ignore files, the strongest first.
-var ignoreFiles = [3]string{".coderagignore", ".ignore", ".gitignore"}
-
-// IsIgnoreFile reports whether a path names a file that holds ignore rules: a
-// change of one calls for new Rules and a scan.
-func IsIgnoreFile(p string) bool {
-	p = filepath.ToSlash(p)
-	base := path.Base(p)
-	for _, f := range ignoreFiles {
-		if base == f {
-			return true
-		}
-	}
-	return strings.HasSuffix(p, ".git/info/exclude")
-}
-
-// addLists puts a directory's own ignore files in front of those above it.
-func (r *Rules) addLists(d *dir, found [3]bool, nested bool) error {
-	abs := r.abs(d.path)
-	strip, shown := 0, ""
-	if d.path != "." {
-		strip, shown = len(d.path)+1, d.path+"/"
-	}
-	if nested {
-		d.git = nil
-		if exclude := gitExclude(abs); exclude != "" {
-			if err := addList(&d.git, &ruleList{strip: strip}, exclude, shown+".git/info/exclude"); err != nil {
-				return err
-			}
-		}
-	}
-	for i, list := range [3]**ruleList{&d.coderag, &d.ignore, &d.git} {
-		if !found[i] {
-			continue
-		}
-		if err := addList(list, &ruleList{strip: strip}, filepath.Join(abs, ignoreFiles[i]), shown+ignoreFiles[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addList reads an ignore file in front of a list.
-func addList(list **ruleList, l *ruleList, file, shown string) error {
-	rules, err := readRules(file, shown)
-	if err != nil {
-		return err
-	}
-	if len(rules) > 0 {
-		l.parent, l.rules = *list, rules
-		*list = l
-	}
-	return nil
-}
-
-// top returns the root's directory, with the ignore files above it where it
-// lies inside a repository.
-func (r *Rules) top(entries []fs.DirEntry) (*dir, error) {
-	d := &dir{path: "."}
-	var found [3]bool
-	nested := false
-	for _, e := range entries {
-		d.builds |= buildFile(e.Name())
-		for i, f := range ignoreFiles {
-			found[i] = found[i] || e.Name() == f
-		}
-		nested = nested || e.Name() == ".git"
-	}
-	if r.opts.NoIgnoreFiles {
-		return d, nil
-	}
-	if !nested {
-		if err := r.addAbove(d); err != nil {
-			return nil, err
-		}
-	}
-	return d, r.addLists(d, found, nested)
-}
-
-// addAbove adds the ignore files from the repository's top down to the root's
-// parent.
-func (r *Rules) addAbove(d *dir) error {
-	var above []string // nearest first
-	for at := filepath.Dir(r.root.Dir); ; at = filepath.Dir(at) {
-		above = append(above, at)
-		if isWorkTree(at) {
-			break
-		}
-		if at == filepath.Dir(at) {
-			return nil // in no repository
-		}
-	}
-	var lists [3]*ruleList
-	for i := len(above) - 1; i >= 0; i-- {
-		rel, err := filepath.Rel(above[i], r.root.Dir)
-		if err != nil {
-			return fmt.Errorf("looking for ignore files above %s: %w", r.root.Dir, err)
-		}
-		rel = filepath.ToSlash(rel)
-		if i == len(above)-1 {
-			if exclude := gitExclude(above[i]); exclude != "" {
-				if err := addList(&lists[2], &ruleList{above: rel + "/"}, exclude, exclude); err != nil {
-					return err
-				}
-			}
-		}
-		for k := range lists {
-			file := filepath.Join(above[i], ignoreFiles[k])
-			if err := addList(&lists[k], &ruleList{above: rel + "/"}, file, file); err != nil {
-				return err
-			}
-		}
-		// What ignores the way to the root was not meant for who opens it.
-		step, _, _ := strings.Cut(rel, "/")
-		for k := range lists {
-			if v, _ := lists[k].matchAbove(step, rel); v == ignored {
-				return nil
-			}
-		}
-	}
-	d.coderag, d.ignore, d.git = lists[0], lists[1], lists[2]
-	return nil
-}
-
-// matchAbove is match for the directory step below the list's nearest file, on
-// the way to the root at rel from that file.
-func (l *ruleList) matchAbove(step, rel string) (verdict, string) {
-	for ; l != nil; l = l.parent {
-		whole := strings.TrimSuffix(l.above, rel+"/") + step
-		one := ruleList{rules: l.rules}
-		if v, rule := one.match(whole, step, true); v != unmentioned {
-			return v, rule
-		}
-	}
-	return unmentioned, ""
 }

@@ -51,6 +51,7 @@ func (r *Rules) Scan(ctx context.Context) (Listing, error) {
 		return Listing{}, err
 	}
 	s := &scan{ctx: ctx, rules: r, spare: make(chan struct{}, scanners())}
+	s.found.Skips = slices.Clone(r.unread)
 	s.dir(r.find("."), entries)
 	s.wg.Wait()
 	if err := ctx.Err(); err != nil {
@@ -135,9 +136,9 @@ func (s *scan) below(up *dir, rel, base string) {
 	if err != nil {
 		s.skip(Skip{Path: rel, Reason: SkipUnreadable, Detail: cause(err), Dir: true})
 	}
-	d, err := r.open(up, rel, base, entries)
-	if err != nil {
-		s.skip(Skip{Path: rel, Reason: SkipUnreadable, Detail: err.Error()})
+	d, unread := r.open(up, rel, base, entries)
+	for _, k := range unread {
+		s.skip(k)
 	}
 	r.remember(d)
 	if d.skip != "" {

@@ -60,11 +60,11 @@ func asNobody(t *testing.T, f func()) {
 }
 
 func TestUnreadable(t *testing.T) {
-	dir := tree(t, map[string]string{"a.go": "x", "closed/b.go": "x", "closed/deep/c.go": "x", "locked.go": "x", "open/d.go": "x", "open/.gitignore": "d.go\n"})
+	dir := tree(t, map[string]string{"a.go": "x", "closed/b.go": "x", "closed/deep/c.go": "x", "locked.go": "x", "open/d.go": "x", "open/.gitignore": "d.go\n", ".ignore": "a.go\n"})
 	for up := dir; up != os.TempDir() && up != "/"; up = filepath.Dir(up) {
 		must(t, os.Chmod(up, 0o755))
 	}
-	for _, p := range []string{"closed", "locked.go", "open/.gitignore"} {
+	for _, p := range []string{"closed", "locked.go", "open/.gitignore", ".ignore"} {
 		must(t, os.Chmod(filepath.Join(dir, p), 0))
 	}
 	t.Cleanup(func() { must(t, os.Chmod(filepath.Join(dir, "closed"), 0o755)) })
@@ -79,9 +79,11 @@ func TestUnreadable(t *testing.T) {
 				t.Errorf("UnderUnreadable(%s) = %v", path, !want)
 			}
 		}
-		// The ignore file that cannot be read is not passed over in silence.
-		if !slices.ContainsFunc(l.Skips, func(s file.Skip) bool { return s.Path == "open" && s.Reason == file.SkipUnreadable && !s.Dir }) {
-			t.Errorf("skips %+v say nothing of open/.gitignore", l.Skips)
+		// An ignore file that cannot be read is not passed over in silence.
+		for _, p := range []string{"open/.gitignore", ".ignore"} {
+			if !slices.ContainsFunc(l.Skips, func(s file.Skip) bool { return s.Path == p && s.Reason == file.SkipUnreadable && s.Detail != "" }) {
+				t.Errorf("skips %+v say nothing of %s", l.Skips, p)
+			}
 		}
 		for _, p := range []string{"locked.go", "closed/b.go"} {
 			c, err := file.Read(filepath.Join(dir, p), 0)
