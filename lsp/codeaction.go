@@ -83,7 +83,10 @@ func (s *server) codeAction(ctx context.Context, req *request, p codeActionParam
 	case s.caps.actionResolve():
 		lazy = query
 	}
-	citations = append(citations, s.answers.citations()...)
+	if p.Context.TriggerKind != automatic || strings.TrimSpace(doc.text.Line(line)) == "" {
+		// No light bulb on every line after an answer: on blank ones only.
+		citations = append(citations, s.answers.citations()...)
+	}
 	seen := map[string]bool{}
 	for _, c := range citations {
 		if seen[citationID(c)] {

@@ -134,6 +134,12 @@ func TestActionsOfLastAnswer(t *testing.T) {
 	if !slices.Equal(titles(actions), want) {
 		t.Fatalf("titles %q", titles(actions))
 	}
+	if got := actionsAt(t, e, path, 0, 0, map[string]any{"triggerKind": 2}); len(got) != 0 {
+		t.Errorf("unasked, on a line of code: %q", titles(got))
+	}
+	if got := actionsAt(t, e, path, len(target), len(target), map[string]any{"triggerKind": 2}); len(got) != 2 {
+		t.Errorf("unasked, on an empty line: %q", titles(got))
+	}
 	for only, n := range map[string]int{"quickfix": 0, "source": 0, "refactor": 2, "refactor.insert": 2, "refactor.insert.coderag": 2, "": 2, "refactor.ins": 0} {
 		if got := actionsAt(t, e, path, 0, 0, map[string]any{"only": []string{only}}); len(got) != n {
 			t.Errorf("only %q: %q", only, titles(got))

@@ -224,7 +224,7 @@ func TestWatch(t *testing.T) {
 			ends <- struct{}{}
 		}}})
 	e.MustCall(lsp.MethodStatus, nil, nil)
-	if r := <-runs; len(r.roots) != 1 || r.poll != 5000 {
+	if r := <-runs; len(r.roots) != 1 || r.poll != config.Default().Index.PollInterval {
 		t.Errorf("first: %+v", r)
 	}
 	e.SetSettings(map[string]any{"index": map[string]any{"pollInterval": 700}})

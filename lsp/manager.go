@@ -175,7 +175,9 @@ func (m *manager) adjust(ws Workspace, roots []file.Root, before, settings confi
 	switch {
 	case len(roots) == 0:
 		m.closeWorkspace(errNoFolder)
-		m.s.logMessage(messageInfo, "coderag: "+errNoFolder.Error())
+		if m.first(errNoFolder.Error()) {
+			m.s.logMessage(messageInfo, "coderag: "+errNoFolder.Error())
+		}
 		return errNoFolder
 	case ws == nil:
 		return m.open(roots, settings)
@@ -203,9 +205,6 @@ func (m *manager) adjust(ws Workspace, roots []file.Root, before, settings confi
 
 // open opens the index and puts the open documents in front of it.
 func (m *manager) open(roots []file.Root, settings config.Settings) error {
-	m.mu.Lock()
-	m.tried = time.Now()
-	m.mu.Unlock()
 	if m.s.opts.Open == nil {
 		return errors.New("this server was started without an index")
 	}
@@ -215,12 +214,15 @@ func (m *manager) open(roots []file.Root, settings config.Settings) error {
 		Changed:  func() { signal(m.news) },
 	})
 	if err != nil {
+		m.mu.Lock()
+		m.tried = time.Now()
+		m.mu.Unlock()
 		m.report("opening the index: " + err.Error())
 		return err
 	}
 	m.roots = roots
 	m.mu.Lock()
-	m.ws, m.view, m.err = ws, ws.NewView(), nil
+	m.ws, m.view, m.err, m.tried = ws, ws.NewView(), nil, time.Time{}
 	m.applyOpen("opened")
 	m.mu.Unlock()
 	m.watch(ws, roots, settings)
@@ -278,7 +280,7 @@ func (m *manager) closeWorkspace(why error) {
 	m.endWatch()
 	m.mu.Lock()
 	ws, view := m.ws, m.view
-	m.ws, m.view, m.err = nil, nil, why
+	m.ws, m.view, m.err, m.tried = nil, nil, why, time.Time{}
 	m.mu.Unlock()
 	if ws == nil {
 		return
@@ -291,14 +293,19 @@ func (m *manager) closeWorkspace(why error) {
 
 // report shows a message to the user, each text once a session.
 func (m *manager) report(text string) {
-	m.mu.Lock()
-	seen := m.reported[text]
-	m.reported[text] = true
-	m.mu.Unlock()
 	m.s.log.Warn(text)
-	if !seen {
+	if m.first(text) {
 		m.s.showMessage(messageWarning, "coderag: "+text)
 	}
+}
+
+// first reports whether a text was not told before, and notes that it was.
+func (m *manager) first(text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	told := m.reported[text]
+	m.reported[text] = true
+	return !told
 }
 
 // viewFor returns the view of the open index once it is as the request wants it. Where
@@ -316,7 +323,8 @@ func (m *manager) viewFor(ctx context.Context, req *request) (View, error) {
 	return view, err
 }
 
-// await waits until a wish is fulfilled. tried is when opening was tried last.
+// await waits until a wish is fulfilled. tried is when opening failed
+// last, zero where it did not.
 func (m *manager) await(ctx context.Context, wanted uint64) (View, time.Time, error) {
 	for {
 		m.mu.Lock()

@@ -2,12 +2,16 @@ package lsp_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"coderag-ls/engine"
 	"coderag-ls/engine/wire"
@@ -147,7 +151,8 @@ func TestOpenWhileOpening(t *testing.T) {
 	}
 }
 
-// An index that could not be opened is tried again, not for ever broken.
+// Where the index cannot be opened, status and messages say why, and nothing
+// else fails.
 func TestOpenFails(t *testing.T) {
 	dir := folder(t, "a.go", "x\n")
 	e := lsptest.Start(t, lsptest.Config{Client: lsptest.VSCode, Folders: []string{dir}, Server: lsp.Options{
@@ -165,11 +170,41 @@ func TestOpenFails(t *testing.T) {
 	}
 	e.Await("window/showMessage", nil)
 	e.Open(dir+"/a.go", "go", "x")
-	var hover any
-	e.MustCall("textDocument/hover", map[string]any{"textDocument": map[string]any{"uri": lsptest.URI(dir + "/a.go")}, "position": map[string]any{"line": 0, "character": 0}}, &hover)
-	if hover != nil {
+	if hover := hoverAt(t, e, dir+"/a.go", e.Find(dir+"/a.go", "x")); hover != "" {
 		t.Errorf("hover: %v", hover)
 	}
+}
+
+// An index that could not be opened is tried again later, not at every
+// request.
+func TestOpenAgain(t *testing.T) {
+	dir := folder(t, "a.go", "x\n")
+	synctest.Test(t, func(t *testing.T) {
+		var attempts atomic.Int32
+		w := &lsptest.Workspace{}
+		e := lsptest.Start(t, lsptest.Config{Client: lsptest.Minimal, Folders: []string{dir}, Server: lsp.Options{
+			Open: func(ctx context.Context, o engine.Options) (lsp.Workspace, error) {
+				if attempts.Add(1) < 3 {
+					return nil, errors.New("the index is in use")
+				}
+				return w.Open(ctx, o)
+			},
+		}})
+		e.OpenFile(dir + "/a.go")
+		for _, want := range []struct {
+			attempts int32
+			fails    bool
+		}{{1, true}, {1, true}, {2, true}, {2, true}, {3, false}, {3, false}} {
+			err := e.Call(lsp.MethodSearch, wire.SearchParams{Query: "x"}, nil)
+			if got := attempts.Load(); got != want.attempts || (err != nil) != want.fails {
+				t.Errorf("%d attempts, %v; want %+v", got, err, want)
+			}
+			time.Sleep(1500 * time.Millisecond) // of the bubble's own time
+		}
+		if got := w.Applied(); !slices.Equal(got, []string{"opened: opened a.go"}) {
+			t.Errorf("applied: %q", got)
+		}
+	})
 }
 
 func TestTouch(t *testing.T) {
