@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"time"
 
+	"coderag-ls/engine/answer"
+	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 )
 
@@ -13,11 +16,54 @@ type Event struct {
 	Retract  string // the ID of a citation that no longer holds
 }
 
-// Ask answers a question with citations that were checked when they were
+// texts gives an answer the files of its snapshot as the view has them.
+type texts struct{ state }
+
+// Text implements answer.Texts.
+func (t texts) Text(_ context.Context, path string) (*text.Document, bool) {
+	f := t.snap.File(path)
+	if f == nil {
+		return nil, false
+	}
+	content, ok := t.view.Text(f.Abs())
+	if !ok {
+		return nil, false
+	}
+	return text.New(content), true
+}
+
+// Ask answers a question with citations that are checked when they are
 // emitted. emit, which may be nil, receives the parts in order before Ask
 // returns the whole. A question that cannot be asked is a *QueryError.
 func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wire.AskResult, error) {
-	return wire.AskResult{}, nil
+	f, err := v.find(ctx, p.SearchParams, p.History)
+	if err != nil {
+		return wire.AskResult{}, err
+	}
+	at := time.Now()
+	in := answer.Input{
+		Snapshot: f.snap, Texts: texts{f.state}, Tokenizer: f.ix.Tokenizer(), Analysis: &f.analysis,
+		Result: f.result, Settings: f.settings.Answer,
+	}
+	if emit != nil {
+		in.Emit = func(p answer.Part) { emit(Event{Text: p.Text, Citation: p.Citation}) }
+	}
+	made, err := answer.Extract(ctx, in)
+	if err != nil {
+		return wire.AskResult{}, err
+	}
+	f.stage("answer", at)
+	res := wire.AskResult{
+		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped,
+		Related: []wire.Related{}, Graph: wire.Graph{Nodes: []string{}, Edges: []wire.Edge{}},
+		Plan: f.analysis.Plan, Coverage: f.ix.Coverage(f.snap), Model: f.model(),
+		FollowUps: made.FollowUps, NoAnswer: made.NoAnswer,
+	}
+	res.Metrics = f.metrics()
+	for _, c := range made.Citations {
+		res.Metrics.TokensUsed += len(c.Text) / 4
+	}
+	return res, nil
 }
 
 // Context packs what a question needs into budgeted Markdown.
