@@ -44,7 +44,9 @@ func sourceType(l language) SourceType {
 	switch l.name {
 	case "markdown", "mdx", "rmarkdown", "mdsvex":
 		return Markdown
-	case "sql", "plsql", "plpgsql", "sqlpl", "tsql", "graphql", "protocol buffer", "prisma", "webidl", "avro idl", "smithy", "asn.1", "ebnf", "abnf", "bnf":
+	case "sql", "plsql", "plpgsql", "sqlpl", "tsql", "graphql", "protocol buffer", "prisma", "webidl", "avro idl", "smithy", "asn.1", "ebnf", "abnf", "bnf",
+		"gradle", "gn", "flatbuffers", "sparql", "kusto", "rbs", "lark", "webassembly interface type", "yang", "ros interface",
+		"type language", "cloud firestore security rules":
 		return Code // data to Linguist, definitions to whoever works with them
 	case "tex", "bibtex", "roff", "roff manpage", "rich text format", "postscript", "jupyter notebook", "gettext catalog", "pod", "pod 6", "texinfo", "creole", "mediawiki", "rdoc", "scribe", "bikeshed":
 		return Text

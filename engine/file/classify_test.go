@@ -78,6 +78,8 @@ func TestLanguages(t *testing.T) {
 		{"CMakeLists.txt", "project(x)", "cmake", file.Code},
 		{"Jenkinsfile", "node {}", "groovy", file.Code},
 		{"BUILD.bazel", "x()", "starlark", file.Code},
+		{"build.gradle", "plugins {}", "gradle", file.Code},
+		{"build.gradle.kts", "plugins {}", "kotlin", file.Code},
 		{"go.mod", "module x", "go module", file.Text},
 		{"script", "#!/usr/bin/env python3\n", "python", file.Code},
 		{"script", "#!/usr/bin/python3.11 -u\n", "python", file.Code},

@@ -69,6 +69,9 @@ func parseLinguist() *languages {
 // detect returns the name of a file's language, "" where nothing tells it. head
 // is the start of its text.
 func (l *languages) detect(base, head string) string {
+	if strings.HasSuffix(base, ".gradle.kts") {
+		return "kotlin" // Linguist's "gradle kotlin dsl" is no language of its own
+	}
 	if names := l.byFilename[base]; len(names) > 0 {
 		return names[0]
 	}
