@@ -48,7 +48,7 @@ func questions(t *testing.T) map[string][]question {
 
 // repositories returns where the repositories lie: cobra as the Go module that
 // this project depends on, this project itself, and those that
-// scripts/corpora.sh unpacked (CODERAG_CORPORA). Without them the rest is
+// scripts/corpora.sh unpacked (CODERAG_TEST_CORPORA). Without them the rest is
 // tested.
 func repositories(t *testing.T) map[string]string {
 	t.Helper()
@@ -58,16 +58,16 @@ func repositories(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	repos["coderag-ls"] = root
-	if dir := os.Getenv("CODERAG_CORPORA"); dir != "" {
+	if dir := os.Getenv("CODERAG_TEST_CORPORA"); dir != "" {
 		for _, name := range []string{"flask", "requests", "pydantic"} {
 			found, err := filepath.Glob(filepath.Join(dir, name+"-*"))
 			if err != nil || len(found) != 1 {
-				t.Fatalf("CODERAG_CORPORA=%s holds %v for %s, want one folder", dir, found, name)
+				t.Fatalf("CODERAG_TEST_CORPORA=%s holds %v for %s, want one folder", dir, found, name)
 			}
 			repos[name] = found[0]
 		}
 	} else {
-		t.Log("CODERAG_CORPORA is not set (make corpora): flask, requests and pydantic are left out")
+		t.Log("CODERAG_TEST_CORPORA is not set (make corpora): flask, requests and pydantic are left out")
 	}
 	return repos
 }

