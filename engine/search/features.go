@@ -375,4 +375,3 @@ func (r *ranking) kindFeatures(c *candidate) {
 	}
 	f[fLogChunks] = math.Log1p(float64(len(c.passages))) / 5
 }
-

@@ -17,6 +17,7 @@ func (r *ranking) orderPassages(c *candidate) {
 	lexBest := best(c.passages, func(p *passage) float64 { return p.words })
 	near := best(c.passages, func(p *passage) float64 { return p.near[0] })
 	usage := r.an.Intent == query.FindUsage
+	named := r.aboutNames()
 	for i := range c.passages {
 		p := &c.passages[i]
 		if lexBest[0] > 0 {
@@ -31,9 +32,9 @@ func (r *ranking) orderPassages(c *candidate) {
 			}
 		}
 		if len(p.defines) > 0 && !usage {
-			p.score += 1
+			p.score += named
 			if strings.EqualFold(p.doc.Name, p.defines[0]) && p.doc.Part <= 1 {
-				p.score += 0.5
+				p.score += named / 2
 			}
 		}
 		if p.doc.Kind == chunk.Module {
@@ -48,6 +49,24 @@ func (r *ranking) orderPassages(c *candidate) {
 		c.order[i] = i
 	}
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(c.passages[b].score, c.passages[a].score) })
+}
+
+// aboutNames is how much of the question its names are, 0 to 1: all of
+// "ClientSession", little of "how does Flask choose the error handler for an
+// exception".
+func (r *ranking) aboutNames() float64 {
+	if r.an.Intent == query.FindDefinition || len(r.terms.list) == 0 {
+		return 1
+	}
+	in := map[string]bool{}
+	for _, name := range r.an.Names {
+		for _, s := range r.s.tok.Stems(name) {
+			if r.terms.stems[s] {
+				in[s] = true
+			}
+		}
+	}
+	return float64(len(in)) / float64(len(r.terms.list))
 }
 
 // adjust is what the place of the user and the request's folders add to a
@@ -95,11 +114,4 @@ func (r *ranking) why(c *candidate, p *passage) []string {
 		}
 	}
 	return why
-}
-
-func (r *ranking) relevance() float64 {
-	if len(r.cands) == 0 {
-		return 0
-	}
-	return 1
 }

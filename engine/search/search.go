@@ -62,6 +62,8 @@ type Result struct {
 	// Relevance is the calibrated relevance of the best hit, 0 to 1, also where
 	// the cut left no hit.
 	Relevance float64
+	// Signals are what Relevance is made of.
+	Signals Signals
 	// Models are the models that took part.
 	Models []embed.Model
 	// Degraded says what did not take part and why, for the user, "" where all
@@ -138,7 +140,8 @@ func (s *Searcher) Search(ctx context.Context, in Input) (Result, error) {
 	r.collect()
 	r.rank()
 	res.Files = r.files()
-	res.Relevance = r.relevance()
+	res.Signals = r.signals()
+	res.Relevance = res.Signals.relevance(len(r.near) > 0)
 	res.Hits = r.hits(topK, res.Relevance)
 	stage("rank")
 	return res, ctx.Err()

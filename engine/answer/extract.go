@@ -1,0 +1,501 @@
+// Package answer makes answers whose every statement carries a citation that
+// was checked against the text as it stands. Without a language model the
+// answer is extracted: what the thing is, the lines that matter, what else
+// answers, where it is used and tested.
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coderag-ls/engine/config"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/query"
+	"coderag-ls/engine/search"
+	"coderag-ls/engine/wire"
+)
+
+// Input is what an answer is made of.
+type Input struct {
+	Snapshot  *index.Snapshot
+	Texts     Texts
+	Tokenizer *lexical.Tokenizer
+	Analysis  *query.Analysis
+	Result    search.Result
+	Settings  config.Answer
+	// Emit, where given, receives the answer part by part as it is made: the
+	// texts joined are Answer.Markdown, and each citation comes before the text
+	// that cites it.
+	Emit func(Part)
+}
+
+// Part is a piece of an answer: exactly one field is set.
+type Part struct {
+	Text     string
+	Citation *wire.Citation
+}
+
+// Answer is an answer with its checked citations.
+type Answer struct {
+	Markdown string
+	// Citations in order of first appearance, without repetition.
+	Citations []wire.Citation
+	// Dropped counts places that no longer stand in their file.
+	Dropped   int
+	FollowUps []string
+	// NoAnswer: nothing relevant was found; there are no citations then.
+	NoAnswer bool
+}
+
+// maker collects an answer.
+type maker struct {
+	in    *Input
+	v     *Verifier
+	asked *asked
+	out   strings.Builder
+	ids   map[string]bool
+	cites []wire.Citation
+	shown []index.Ref // chunks quoted or described
+	room  int         // citations left
+}
+
+// Extract makes an answer without a language model. It fails only with ctx.
+func Extract(ctx context.Context, in Input) (Answer, error) {
+	if in.Emit == nil {
+		in.Emit = func(Part) {}
+	}
+	m := &maker{in: &in, v: NewVerifier(in.Snapshot, in.Texts), ids: map[string]bool{}, room: in.Settings.MaxCitations}
+	if m.room <= 0 {
+		m.room = config.Default().Answer.MaxCitations
+	}
+	m.asked = newAsked(in.Tokenizer, in.Snapshot.Parts(), in.Snapshot.Len(), in.Analysis.Terms, in.Analysis.Names)
+	hits := m.standing(ctx)
+	if err := ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	if len(hits) == 0 {
+		m.nothing()
+		return Answer{Markdown: m.out.String(), Citations: []wire.Citation{}, Dropped: m.v.Dropped, FollowUps: []string{}, NoAnswer: true}, nil
+	}
+	if in.Analysis.Intent != query.FindUsage || !m.usageAnswer(ctx, hits) {
+		m.definitionAnswer(ctx, hits)
+	}
+	if err := ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	return Answer{
+		Markdown: m.out.String(), Citations: m.cites, Dropped: m.v.Dropped, FollowUps: m.followUps(hits),
+	}, nil
+}
+
+// write emits text.
+func (m *maker) write(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	m.out.WriteString(s)
+	m.in.Emit(Part{Text: s})
+}
+
+// hit is a hit whose chunk still stands.
+type hit struct {
+	search.Hit
+	doc   *index.Doc
+	place Place
+}
+
+// maxRead bounds how many files an answer reads for its hits.
+const maxRead = 16
+
+// standing locates the hits' chunks; those that are gone fall away.
+func (m *maker) standing(ctx context.Context) []hit {
+	var out []hit
+	for _, h := range m.in.Result.Hits {
+		d := m.in.Snapshot.Doc(h.Ref)
+		if _, read := m.v.files[d.File]; !read && m.v.read >= maxRead {
+			continue
+		}
+		if p, ok := m.v.Locate(ctx, h.Ref); ok {
+			out = append(out, hit{h, d, p})
+		}
+	}
+	return out
+}
+
+// citation checks and records the citation of some lines and returns how it is
+// written; ok is false where there is no room for another.
+func (m *maker) citation(r index.Ref, p Place, start, end int, score float64, why []string) (id string, ok bool) {
+	id = ID(m.in.Snapshot.Doc(r).File.Path, start, end)
+	if m.ids[id] {
+		return id, true
+	}
+	if m.room == 0 {
+		return "", false
+	}
+	c, err := m.v.Cite(r, p, start, end, score, why)
+	if err != nil {
+		return "", false
+	}
+	m.room--
+	m.ids[id] = true
+	m.cites = append(m.cites, c)
+	m.in.Emit(Part{Citation: &c})
+	return id, true
+}
+
+// nothing says that nothing relevant was found.
+func (m *maker) nothing() {
+	n := m.in.Snapshot.FileCount()
+	files := fmt.Sprintf("%d indexed files", n)
+	if n == 1 {
+		files = "one indexed file"
+	}
+	switch {
+	case n == 0:
+		m.write("No files are indexed, so there is nothing to answer from.\n")
+	case len(m.in.Result.Hits) > 0:
+		m.write("What was found has been changed or deleted since it was indexed; nothing that still stands answers this. Ask again in a moment.\n")
+	default:
+		m.write("I don't know: nothing relevant to %s was found in %s.\n", code(clip(m.in.Analysis.Cleaned, 120)), files)
+	}
+}
+
+// Shares of the citations.
+const (
+	otherFiles  = 4 // files beside the first
+	furtherHere = 2 // more passages of the first file
+	mostUses    = 3
+	mostTests   = 1
+)
+
+// definitionAnswer leads with the best passage: what it is and its lines; then
+// the other files that answer, further passages, uses and tests.
+func (m *maker) definitionAnswer(ctx context.Context, hits []hit) {
+	lead := hits[0]
+	if m.overview(lead) {
+		m.fileOverview(lead)
+	} else {
+		m.lead(lead)
+	}
+	others := m.others(hits, lead)
+	if len(others) > 0 && m.room > 0 {
+		m.write("\n**Also relevant**\n\n")
+		for i, h := range others {
+			m.also(h, i < 2)
+		}
+	}
+	m.further(hits, lead)
+	m.context(ctx, lead)
+}
+
+// lead describes the best passage and quotes its lines.
+func (m *maker) lead(h hit) {
+	w := m.asked.best(h.place, h.doc, m.in.Analysis.Intent == query.FindDefinition)
+	id, ok := m.citation(h.Ref, h.place, w.start, w.end, h.Score, h.Why)
+	if !ok {
+		return
+	}
+	m.shown = append(m.shown, h.Ref)
+	m.write("%s%s\n\n", describe(h.doc), cite(id))
+	m.quote(h, w)
+}
+
+func (m *maker) quote(h hit, w window) {
+	if lines, ok := h.place.Doc.Lines(w.start, w.end); ok {
+		m.write("%s", fenced(lines, h.doc.File.Class.Language))
+	}
+}
+
+// otherShare is how much of the best hit's score another file must have to be
+// worth mentioning.
+const otherShare = 0.35
+
+// others are the best hits of further files.
+func (m *maker) others(hits []hit, lead hit) []hit {
+	var out []hit
+	seen := map[*index.File]bool{lead.doc.File: true}
+	for _, h := range hits {
+		if seen[h.doc.File] || h.Score < otherShare*lead.Score {
+			continue
+		}
+		// Tests have a part of their own.
+		if h.doc.File.Class.Test && !lead.doc.File.Class.Test && !m.in.Analysis.Wants.Tests && isDefinition(lead.doc.Kind) {
+			continue
+		}
+		seen[h.doc.File] = true
+		if out = append(out, h); len(out) == otherFiles {
+			break
+		}
+	}
+	return out
+}
+
+// also mentions another place, with its lines where quoted is set.
+func (m *maker) also(h hit, quoted bool) {
+	w := m.asked.best(h.place, h.doc, m.in.Analysis.Intent == query.FindDefinition)
+	id, ok := m.citation(h.Ref, h.place, w.start, w.end, h.Score, h.Why)
+	if !ok {
+		return
+	}
+	m.shown = append(m.shown, h.Ref)
+	m.write("- %s%s\n", describe(h.doc), cite(id))
+	if quoted {
+		m.write("\n")
+		m.quote(h, w)
+		m.write("\n")
+	}
+}
+
+// further adds other passages of the first file.
+func (m *maker) further(hits []hit, lead hit) {
+	n := 0
+	for _, h := range hits {
+		if h.doc.File != lead.doc.File || slices.Contains(m.shown, h.Ref) || h.Score < otherShare*lead.Score {
+			continue
+		}
+		if n == 0 {
+			if m.room <= mostUses {
+				return
+			}
+			m.write("\n**In the same file**\n\n")
+		}
+		m.also(h, false)
+		if n++; n == furtherHere || m.room <= mostUses {
+			return
+		}
+	}
+}
+
+// subject is the symbol that the answer is about, nil where it is about none.
+func (m *maker) subject(h hit) *target {
+	s := symbolOf(h.doc)
+	if s == nil || !isDefinition(h.doc.Kind) {
+		return nil
+	}
+	return &target{name: s.Name, home: h.doc.File, start: s.StartLine, end: s.EndLine}
+}
+
+// context adds where the subject is used and tested.
+func (m *maker) context(ctx context.Context, lead hit) {
+	t := m.subject(lead)
+	if t == nil || m.room == 0 {
+		return
+	}
+	found, _ := m.v.usages(ctx, m.in.Tokenizer, *t)
+	var uses, tests []usage
+	for _, u := range byCaller(found, m.in.Snapshot) {
+		switch {
+		case u.test:
+			tests = append(tests, u)
+		case u.score > 2:
+			uses = append(uses, u)
+		}
+	}
+	uses = spread(uses, m.in.Snapshot)
+	if len(uses) > 0 {
+		m.write("\n**Where %s is used**\n\n", code(t.name))
+		for _, u := range uses[:min(mostUses, len(uses))] {
+			m.usage(u)
+		}
+	}
+	if len(tests) > 0 && m.room > 0 {
+		m.write("\n**Tests**\n\n")
+		for _, u := range tests[:min(mostTests, len(tests))] {
+			m.usage(u)
+		}
+	}
+}
+
+// usage writes one use: who, the line, its citation.
+func (m *maker) usage(u usage) {
+	id, ok := m.citation(u.ref, u.place, u.line, u.line, 0, []string{"uses the symbol"})
+	if !ok {
+		return
+	}
+	d := m.in.Snapshot.Doc(u.ref)
+	m.shown = append(m.shown, u.ref)
+	verb := "names it"
+	if u.call {
+		verb = "calls it"
+	}
+	who := place(d)
+	if u.caller != nil {
+		who = code(symbolName(u.caller, d.Language)) + " in " + who
+	}
+	m.write("- %s %s: %s%s\n", who, verb, code(clip(u.text, 160)), cite(id))
+}
+
+// usageAnswer leads with the uses of what the question names. It is false
+// where it names nothing that is used anywhere.
+func (m *maker) usageAnswer(ctx context.Context, hits []hit) bool {
+	for _, name := range m.in.Analysis.Names {
+		t := target{name: name}
+		defs := m.in.Snapshot.Definitions(name)
+		if len(defs) > 0 {
+			best := bestDefinition(defs, hits)
+			t.home, t.start, t.end = best.File, best.Symbol.StartLine, best.Symbol.EndLine
+		}
+		found, n := m.v.usages(ctx, m.in.Tokenizer, t)
+		uses := byCaller(found, m.in.Snapshot)
+		if m.in.Analysis.Wants.Tests {
+			slices.SortStableFunc(uses, func(a, b usage) int { return boolOrder(b.test, a.test) })
+		} else {
+			slices.SortStableFunc(uses, func(a, b usage) int { return boolOrder(a.test, b.test) })
+		}
+		if len(uses) == 0 {
+			continue
+		}
+		what := "places"
+		if n == 1 {
+			what = "place"
+		}
+		m.write("%s is used in %d %s%s. The first:\n\n", code(name), n, what, atLeast(n))
+		// The first line of each file before further ones of the same.
+		uses = spread(uses, m.in.Snapshot)
+		for i, u := range uses {
+			if i == max(3, m.room-1) || m.room <= 1 {
+				break
+			}
+			m.usage(u)
+		}
+		if t.home != nil {
+			for _, r := range m.in.Snapshot.DocsOf(t.home) {
+				d := m.in.Snapshot.Doc(r)
+				if d.StartLine > t.end || d.EndLine < t.start {
+					continue
+				}
+				if p, ok := m.v.Locate(ctx, r); ok {
+					m.write("\n**Defined**\n\n")
+					m.also(hit{search.Hit{Ref: r, Score: hits[0].Score, Why: []string{"defines " + name}}, d, p}, true)
+				}
+				break
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func boolOrder(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func atLeast(n int) string {
+	if n >= maxUsageDocs {
+		return " or more"
+	}
+	return ""
+}
+
+// spread puts the first use of each file before the others.
+func spread(uses []usage, snap *index.Snapshot) []usage {
+	var first, rest []usage
+	seen := map[*index.File]bool{}
+	for _, u := range uses {
+		f := snap.Doc(u.ref).File
+		if seen[f] {
+			rest = append(rest, u)
+		} else {
+			first = append(first, u)
+			seen[f] = true
+		}
+	}
+	return append(first, rest...)
+}
+
+// bestDefinition prefers the definition in the best ranked file.
+func bestDefinition(defs []index.Definition, hits []hit) index.Definition {
+	for _, h := range hits {
+		for _, d := range defs {
+			if d.File == h.doc.File {
+				return d
+			}
+		}
+	}
+	return defs[0]
+}
+
+// overview reports whether the question asks for a whole file.
+func (m *maker) overview(h hit) bool {
+	return m.in.Analysis.Intent != query.FindDefinition && slices.ContainsFunc(m.in.Analysis.Paths(), func(e query.Entity) bool {
+		return e.Line == 0 && strings.HasSuffix(strings.ToLower(h.doc.File.Path), strings.ToLower(strings.Trim(e.Text, "/")))
+	})
+}
+
+// maxOverview is how many definitions an overview lists.
+const maxOverview = 12
+
+// fileOverview tells what a file holds: its beginning, then its definitions.
+func (m *maker) fileOverview(h hit) {
+	f := h.doc.File
+	refs := m.in.Snapshot.DocsOf(f)
+	first := refs[0]
+	p, ok := m.v.Locate(context.Background(), first)
+	if !ok {
+		m.lead(h)
+		return
+	}
+	start, end := trim(p.Doc, p.Start, min(p.End, p.Start+windowLines-1))
+	id, ok := m.citation(first, p, start, end, h.Score, h.Why)
+	if !ok {
+		return
+	}
+	m.shown = append(m.shown, first)
+	var names []string
+	for i := range f.Symbols {
+		s := &f.Symbols[i]
+		if s.Parent == "" && (s.Exported || f.Class.SourceType != file.Code) || s.Parent == "" && len(f.Symbols) <= maxOverview {
+			names = append(names, s.Name)
+		}
+	}
+	m.write("%s has %d lines", code(f.Path), p.Doc.LineCount())
+	if len(names) > 0 {
+		m.write(" and defines %s", list(names, maxOverview))
+	}
+	m.write(".%s\n\n", cite(id))
+	m.quote(hit{search.Hit{Ref: first}, m.in.Snapshot.Doc(first), p}, window{start, end})
+	m.write("\n")
+	m.also(h, true)
+}
+
+// followUps suggests what to ask next.
+func (m *maker) followUps(hits []hit) []string {
+	out := []string{}
+	add := func(format string, args ...any) {
+		if s := fmt.Sprintf(format, args...); len(out) < 3 && !slices.Contains(out, s) && !strings.EqualFold(s, m.in.Analysis.Query) {
+			out = append(out, s)
+		}
+	}
+	usage := m.in.Analysis.Intent == query.FindUsage
+	for i, h := range hits[:min(4, len(hits))] {
+		if !isDefinition(h.doc.Kind) || h.doc.Name == "" {
+			continue
+		}
+		switch {
+		case i == 0 && !usage:
+			add("Where is %s used?", h.doc.Name)
+			add("Which tests cover %s?", h.doc.Name)
+		default:
+			add("How does %s work?", h.doc.Name)
+		}
+	}
+	return out
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

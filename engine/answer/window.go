@@ -1,0 +1,172 @@
+package answer
+
+import (
+	"strings"
+
+	"coderag-ls/engine/chunk"
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/text"
+)
+
+// window is a run of lines worth quoting.
+type window struct{ start, end int }
+
+// Sizes of quotations, in lines. A chunk of at most wholeLines is quoted
+// whole: cutting it would cost more understanding than it saves room.
+const (
+	wholeLines  = 18
+	windowLines = 14
+)
+
+// asked is the question prepared for choosing lines.
+type asked struct {
+	tok   *lexical.Tokenizer
+	stems map[string]float64 // weight by rarity
+	names map[string]bool    // exact terms of the names
+}
+
+func newAsked(tok *lexical.Tokenizer, parts []lexical.Part, docs int, terms []lexical.Term, names []string) *asked {
+	a := &asked{tok: tok, stems: map[string]float64{}, names: map[string]bool{}}
+	for _, t := range terms {
+		df := lexical.DF(parts, t.Text)
+		a.stems[t.Text] = t.Weight * rarity(df, docs)
+	}
+	for _, n := range names {
+		a.names[lexical.Exact(n)] = true
+	}
+	return a
+}
+
+// rarity falls from 1 for a word of one chunk to 0.1 for a word of all.
+func rarity(df, docs int) float64 {
+	if docs == 0 {
+		return 1
+	}
+	share := float64(df) / float64(docs)
+	return max(0.1, 1-2*share)
+}
+
+// best chooses the lines of a place to quote: the window whose distinct
+// question words weigh most, the declaration's lines being preferred where the
+// question asks for it.
+func (a *asked) best(p Place, d *index.Doc, declaration bool) window {
+	start, end := trim(p.Doc, p.Start, p.End)
+	if end-start+1 <= wholeLines {
+		return window{start, end}
+	}
+	nameLine, docStart, docEnd := 0, 0, 0
+	if s := symbolOf(d); s != nil {
+		shift := p.shift(d)
+		nameLine, docStart, docEnd = s.NameLine+shift, s.DocStart+shift, s.DocEnd+shift
+		if s.DocStart == 0 {
+			docStart, docEnd = 0, 0
+		}
+	}
+	if declaration && nameLine >= start && nameLine <= end {
+		return a.head(p.Doc, start, end, nameLine, docStart)
+	}
+	lines := make([]map[string]float64, end-start+1)
+	for i := range lines {
+		lines[i] = a.line(p.Doc.Line(start + i))
+		if n := start + i; n >= docStart && n <= docEnd {
+			for k := range lines[i] {
+				lines[i][k] *= 0.7 // what is said of it, not how it is done
+			}
+		}
+	}
+	best, bestScore := window{start, start + windowLines - 1}, -1.0
+	for from := 0; from+windowLines <= len(lines); from++ {
+		seen := map[string]float64{}
+		var extra float64
+		for _, words := range lines[from : from+windowLines] {
+			for w, x := range words {
+				if x > seen[w] {
+					extra += 0.15 * seen[w]
+					seen[w] = x
+				} else {
+					extra += 0.15 * x
+				}
+			}
+		}
+		score := extra
+		for _, x := range seen {
+			score += x
+		}
+		first := strings.TrimSpace(p.Doc.Line(start + from))
+		switch {
+		case first == "" || closing(first):
+			score -= 0.15
+		case nameLine >= start+from && nameLine < start+from+windowLines:
+			score += 0.3
+		}
+		if score > bestScore+1e-9 {
+			best, bestScore = window{start + from, start + from + windowLines - 1}, score
+		}
+	}
+	best.start, best.end = trim(p.Doc, best.start, best.end)
+	return best
+}
+
+// head is the window of a declaration: its doc comment's end and the lines
+// that follow its name.
+func (a *asked) head(doc *text.Document, start, end, nameLine, docStart int) window {
+	from := nameLine
+	for from > start && nameLine-from < 4 {
+		from--
+	}
+	if docStart > 0 && docStart < nameLine && nameLine-docStart <= windowLines/2 {
+		from = max(start, docStart)
+	}
+	s, e := trim(doc, from, min(end, from+windowLines-1))
+	return window{s, e}
+}
+
+// line weighs the question's words in one line.
+func (a *asked) line(s string) map[string]float64 {
+	var words map[string]float64
+	add := func(term string, x float64) {
+		if words == nil {
+			words = map[string]float64{}
+		}
+		words[term] = max(words[term], x)
+	}
+	for _, tk := range a.tok.Tokens(s) {
+		for _, stem := range tk.Stems {
+			if x := a.stems[stem]; x > 0 {
+				add(stem, x)
+			}
+		}
+		if tk.Exact != "" && a.names[tk.Exact] {
+			add(tk.Exact, 1)
+		} else if x := a.stems[tk.Exact]; x > 0 {
+			add(tk.Exact, x)
+		}
+	}
+	return words
+}
+
+// trim drops blank lines at both ends.
+func trim(doc *text.Document, start, end int) (int, int) {
+	for start < end && strings.TrimSpace(doc.Line(start)) == "" {
+		start++
+	}
+	for end > start && strings.TrimSpace(doc.Line(end)) == "" {
+		end--
+	}
+	return start, end
+}
+
+// closing reports whether a line only closes brackets.
+func closing(line string) bool {
+	return strings.Trim(line, "})];,") == "" || line == "end"
+}
+
+// isDefinition reports whether a chunk is one.
+func isDefinition(k chunk.Kind) bool {
+	switch k {
+	case chunk.Function, chunk.Method, chunk.Class, chunk.Interface, chunk.Type, chunk.Variable:
+		return true
+	}
+	return false
+}
