@@ -1,12 +1,14 @@
 package lsp_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"coderag-ls/engine"
 	"coderag-ls/engine/wire"
 	"coderag-ls/lsp"
 	"coderag-ls/lsp/lsptest"
@@ -81,6 +83,30 @@ func TestShutdownWhileAsking(t *testing.T) {
 	}
 	if err := shut.Wait(nil); err != nil {
 		t.Errorf("shutdown: %v", err)
+	}
+}
+
+// A session that ends while the index is being opened ends at once and
+// without complaints.
+func TestShutdownWhileOpening(t *testing.T) {
+	opening := make(chan struct{})
+	e := lsptest.Start(t, lsptest.Config{Client: lsptest.Neovim, Folders: []string{folder(t)}, Server: lsp.Options{
+		Open: func(ctx context.Context, _ engine.Options) (lsp.Workspace, error) {
+			close(opening)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}})
+	<-opening
+	waiting := e.Send(lsp.MethodSync, nil)
+	if err := e.Shutdown(); err != nil {
+		t.Error(err)
+	}
+	if err := waiting.Wait(nil); code(err) != cancelled {
+		t.Errorf("what waited for the index: %v", err)
+	}
+	if shown := e.Received("window/showMessage"); len(shown) != 0 {
+		t.Errorf("shown: %s", shown)
 	}
 }
 

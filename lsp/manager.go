@@ -291,8 +291,12 @@ func (m *manager) closeWorkspace(why error) {
 	}
 }
 
-// report shows a message to the user, each text once a session.
+// report shows a message to the user, each text once a session. What fails
+// because the session ends is nobody's business.
 func (m *manager) report(text string) {
+	if m.ctx.Err() != nil {
+		return
+	}
 	m.s.log.Warn(text)
 	if m.first(text) {
 		m.s.showMessage(messageWarning, "coderag: "+text)
@@ -308,8 +312,8 @@ func (m *manager) first(text string) bool {
 	return !told
 }
 
-// viewFor returns the view of the open index once it is as the request wants it. Where
-// opening failed some time ago, it is tried again.
+// viewFor returns the view of the open index once it is as the request wants
+// it. Where opening failed some time ago, it is tried again.
 func (m *manager) viewFor(ctx context.Context, req *request) (View, error) {
 	view, tried, err := m.await(ctx, req.wanted)
 	if err != nil && ctx.Err() == nil && !tried.IsZero() && time.Since(tried) > retryAfter {
@@ -323,8 +327,8 @@ func (m *manager) viewFor(ctx context.Context, req *request) (View, error) {
 	return view, err
 }
 
-// await waits until a wish is fulfilled. tried is when opening failed
-// last, zero where it did not.
+// await waits until a wish is fulfilled. tried is when opening failed last, zero
+// where it did not.
 func (m *manager) await(ctx context.Context, wanted uint64) (View, time.Time, error) {
 	for {
 		m.mu.Lock()
