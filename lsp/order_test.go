@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"coderag-ls/engine"
+	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 	"coderag-ls/lsp"
 	"coderag-ls/lsp/lsptest"
@@ -221,5 +222,18 @@ func TestTouch(t *testing.T) {
 	}
 	if !slices.Equal(names, []string{"a.go", "b.go", "d e.go"}) {
 		t.Errorf("touched: %q", names)
+	}
+}
+
+// BenchmarkKeystroke is one edit of a 4,000-line document and a request that
+// sees it: what the server adds to typing.
+func BenchmarkKeystroke(b *testing.B) {
+	dir := folder(b, "a.go", strings.Repeat("a line of an ordinary length in a file\n", 4000))
+	e, _ := start(b, lsptest.Neovim, dir)
+	path := dir + "/a.go"
+	e.OpenFile(path)
+	for b.Loop() {
+		e.Edit(path, 50_000, 50_000, "x")
+		hoverAt(b, e, path, text.Position{Line: 0, Character: 6}) // a blank: nothing is searched
 	}
 }
