@@ -31,8 +31,12 @@ var (
 	ErrClosed = errors.New("the MiniLM embedder is closed")
 )
 
-// PathWeight is how much of the path's vector is added to a chunk's.
-const PathWeight = 0.3
+// PathWeight is how much of the path's vector is added to a chunk's. Mean
+// file-level NDCG@10 of 9 repositories of the semble suite, int8, weight: 0 .738, .2
+// .805, .3 .827, .4 .831, .5 .833, .8 .836, 1 .832, 2 .795. The lower end of the
+// plateau, because these questions echo file names more than a user's do. Path words as a
+// prefix of the text instead: .801.
+const PathWeight = 0.5
 
 // pooling names how token vectors become one; part of the fingerprint.
 const pooling = "mean,l2"

@@ -89,7 +89,7 @@ func TinySource(t testing.TB, dir string) install.Source {
 		return file
 	}
 	return install.Source{
-		Weights:   write("model.safetensors", Safetensors(t, cfg, 1)),
+		Weights:   write("model.safetensors", Safetensors(t, cfg, TinyWeights())),
 		Vocab:     write("vocab.txt", []byte(strings.Join(vocab, "\n")+"\n")),
 		Config:    cfg,
 		MaxTokens: 24,
@@ -97,9 +97,12 @@ func TinySource(t testing.TB, dir string) install.Source {
 	}
 }
 
+// TinyWeights are the weights that TinySource writes.
+func TinyWeights() export.Weights { return export.Random{Seed: 1} }
+
 // recorder notes which tensors the writer asks for.
 type recorder struct {
-	export.Random
+	export.Weights
 	names  []string
 	shapes map[string][]int
 }
@@ -109,13 +112,13 @@ func (r *recorder) Float32(name string, shape ...int) ([]float32, error) {
 		r.names = append(r.names, name)
 		r.shapes[name] = shape
 	}
-	return r.Random.Float32(name, shape...)
+	return r.Weights.Float32(name, shape...)
 }
 
-// Safetensors returns a safetensors file with random weights for cfg.
-func Safetensors(t testing.TB, cfg export.Config, seed uint64) []byte {
+// Safetensors returns a safetensors file with the weights that a model of cfg needs.
+func Safetensors(t testing.TB, cfg export.Config, weights export.Weights) []byte {
 	t.Helper()
-	r := &recorder{Random: export.Random{Seed: seed}, shapes: map[string][]int{}}
+	r := &recorder{Weights: weights, shapes: map[string][]int{}}
 	if err := export.Write(&bytes.Buffer{}, cfg, r, export.FP32); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +126,7 @@ func Safetensors(t testing.TB, cfg export.Config, seed uint64) []byte {
 	var data []byte
 	for _, name := range r.names {
 		begin := len(data)
-		values, err := r.Random.Float32(name, r.shapes[name]...)
+		values, err := weights.Float32(name, r.shapes[name]...)
 		if err != nil {
 			t.Fatal(err)
 		}
