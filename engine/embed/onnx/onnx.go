@@ -140,7 +140,9 @@ func (e *Embedder) Model() embed.Model { return e.model }
 
 // Windows cuts text into parts that Embed takes whole, overlapping by a
 // quarter, between words. Embed cuts longer text off: a caller that wants all
-// of it embeds the windows and lets the best one count.
+// of it embeds the windows and lets the best one count. On chunks of 1,500
+// characters of code (414 tokens on average) that is worth little: NDCG@10 .846 cut off, .850
+// with the windows' mean, .854 with the best window, for 2.4 times the work.
 func (e *Embedder) Windows(text string) []string {
 	return e.tokenizer.Windows(text, e.model.MaxTokens, e.model.MaxTokens/4)
 }
