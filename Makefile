@@ -18,7 +18,7 @@ GOFILES := $(shell find . -name '*.go' -not -path './$(CACHE)/*')
 
 ## help: list the targets
 help:
-	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^## \([^:]*\): /\1 /p' $(MAKEFILE_LIST) | while read -r target text; do printf '  make %-10s %s\n' "$$target" "$$text"; done
 
 ## build: build bin/coderag-ls
 build:

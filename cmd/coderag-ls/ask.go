@@ -60,7 +60,7 @@ The question is made of all arguments; - reads it from standard input.`,
 		},
 	}
 	q.add(cmd)
-	cmd.Flags().IntVarP(&lines, "lines", "n", 8, "show at most this many `lines` of each citation, 0 for none")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 4, "show at most this many `lines` of citations that the answer does not quote, 0 for none")
 	cmd.Flags().IntVar(&budget, "budget", 0, "size of the context in `tokens` (default: setting answer.tokenBudget)")
 	a.jsonFlag(cmd)
 	return cmd
@@ -74,21 +74,20 @@ func (a *app) jsonFlag(cmd *cobra.Command) {
 // complete the index was.
 func (a *app) answerText(r wire.AskResult, lines int, took time.Duration) string {
 	var b strings.Builder
-	uris := map[string]string{}
+	cited := newCited(a.out, r.Citations)
+	b.WriteString(a.out.Markdown(r.Answer, cited))
+	heading := "\n" + a.out.Paint(terminal.Heading, "Also cited") + "\n"
 	for _, c := range r.Citations {
-		uris[c.ID] = c.URI
-	}
-	b.WriteString(a.out.Markdown(r.Answer, func(citation string) string { return uris[citation] }))
-	if len(r.Citations) > 0 && lines > 0 {
-		b.WriteString("\n" + a.out.Paint(terminal.Heading, "Sources") + "\n")
-		for _, c := range r.Citations {
-			b.WriteString("\n" + a.place(c.URI, c.Path, c.StartLine, c.EndLine))
-			detail := []string{a.out.Text(c.Symbol), c.Kind}
-			if c.Verified == wire.VerifiedMoved {
-				detail = append(detail, "moved since it was indexed")
-			}
-			b.WriteString(a.details(detail) + "\n" + a.snippet(c.Text, c.StartLine, lines))
+		if cited.quoted[c.ID] || lines == 0 || c.StartLine == c.EndLine && strings.Contains(r.Answer, strings.TrimSpace(c.Text)) {
+			continue // the answer shows it, or it is not to be shown
 		}
+		b.WriteString(heading + "\n" + a.place(c.URI, c.Path, c.StartLine, c.EndLine))
+		heading = ""
+		detail := []string{a.out.Text(c.Symbol), c.Kind}
+		if c.Verified == wire.VerifiedMoved {
+			detail = append(detail, "moved since it was indexed")
+		}
+		b.WriteString(a.details(detail) + "\n" + a.snippet(c.Text, c.StartLine, lines))
 	}
 	b.WriteString("\n" + a.footer(r.Coverage, r.Model, took))
 	switch {
@@ -101,6 +100,42 @@ func (a *app) answerText(r wire.AskResult, lines int, took time.Duration) string
 		b.WriteString(a.out.Paint(terminal.Warn, "Nothing matched the filters; "+a.out.Text(r.Plan.Fallback)+".") + "\n")
 	}
 	return b.String()
+}
+
+// cited finds an answer's citations by their IDs. It implements
+// terminal.Citations.
+type cited struct {
+	out    *terminal.Output
+	byID   map[string]wire.Citation
+	quoted map[string]bool // those whose lines the answer shows
+}
+
+func newCited(out *terminal.Output, citations []wire.Citation) *cited {
+	c := &cited{out, map[string]wire.Citation{}, map[string]bool{}}
+	for _, one := range citations {
+		c.byID[out.Text(one.ID)] = one
+	}
+	return c
+}
+
+// URI implements terminal.Citations.
+func (c *cited) URI(id string) string { return c.byID[id].URI }
+
+// FirstLine implements terminal.Citations: it looks for the block among the
+// cited lines.
+func (c *cited) FirstLine(id string, block []string) (int, bool) {
+	one, ok := c.byID[id]
+	if !ok || len(block) == 0 {
+		return 0, false
+	}
+	all := strings.Split(c.out.Text(one.Text), "\n")
+	for i := range all {
+		if len(block) <= len(all)-i && slices.Equal(all[i:i+len(block)], block) {
+			c.quoted[one.ID] = true
+			return one.StartLine + i, true
+		}
+	}
+	return 0, false
 }
 
 // place is a citation that terminals and editors make clickable.

@@ -1,41 +1,72 @@
 package terminal
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/rivo/uniseg"
 )
 
-// Markdown shows an answer: headings, lists, quotes and code blocks line by
-// line, prose set to the output's width. It knows the Markdown that answers are
-// written in, not all of it; what it does not know is shown as it stands, and
-// an output without colours gets the Markdown itself. link returns the URI of a
-// citation such as "a/b.go:1-9", or "".
-func (o *Output) Markdown(text string, link func(citation string) string) string {
-	text = o.Text(text)
-	if !o.colors {
-		return strings.TrimRight(text, "\n") + "\n"
-	}
+// Citations is what is known of the citations in an answer.
+type Citations interface {
+	// URI returns the document's URI of a citation such as "a/b.go:1-9", or "".
+	URI(citation string) string
+	// FirstLine returns the number of a code block's first line where the block
+	// quotes the citation that stands before it.
+	FirstLine(citation string, block []string) (line int, ok bool)
+}
+
+// Markdown shows an answer: headings, lists and quotes line by line, prose set
+// to the output's width, quoted code with its line numbers. It knows the
+// Markdown that answers are written in, not all of it; what it does not know is
+// shown as it stands, and an output without colours gets the Markdown itself.
+func (o *Output) Markdown(text string, cites Citations) string {
+	text = strings.TrimRight(o.Text(text), "\n")
 	var b strings.Builder
-	fence := ""
-	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
-		line = strings.TrimRight(line, "\n")
+	last := ""  // citation
+	fence := "" // that began the code block
+	var block []string
+	for line := range strings.SplitSeq(text, "\n") {
 		mark := fenceOf(line)
 		switch {
-		case fence != "" && mark != "" && strings.HasPrefix(mark, fence) && strings.TrimLeft(strings.TrimSpace(line), fence[:1]) == "":
-			fence = ""
-			continue
+		case fence != "" && strings.HasPrefix(mark, fence) && strings.Trim(line, " "+fence[:1]) == "":
+			first, quoted := cites.FirstLine(last, block)
+			if !quoted {
+				first = 0
+			}
+			o.code(&b, block, first)
+			fence, block = "", nil
 		case fence != "":
-			b.WriteString("  " + o.Paint(Dim, "│ ") + o.Cut(line, o.Width-4) + "\n")
-			continue
+			block = append(block, line)
 		case mark != "":
 			fence = mark
-			continue
+		default:
+			if all := citation.FindAllString(line, -1); len(all) > 0 {
+				last = strings.Trim(all[len(all)-1], "[]")
+			}
+			o.block(&b, line, cites)
 		}
-		o.block(&b, line, link)
+	}
+	if fence != "" {
+		o.code(&b, block, 0)
+	}
+	if !o.colors {
+		return text + "\n"
 	}
 	return b.String()
+}
+
+// code shows a code block, numbered from first unless that is 0.
+func (o *Output) code(b *strings.Builder, block []string, first int) {
+	digits := len(fmt.Sprint(first + len(block) - 1))
+	for i, line := range block {
+		gutter := "  │ "
+		if first > 0 {
+			gutter = fmt.Sprintf("  %*d │ ", digits, first+i)
+		}
+		b.WriteString(o.Paint(Dim, gutter) + o.Cut(line, o.Width-uniseg.StringWidth(gutter)) + "\n")
+	}
 }
 
 // fenceOf returns the backticks or tildes that a code block's first or last
@@ -51,7 +82,7 @@ func fenceOf(line string) string {
 }
 
 // block shows one line of Markdown outside of code blocks.
-func (o *Output) block(b *strings.Builder, line string, link func(string) string) {
+func (o *Output) block(b *strings.Builder, line string, cites Citations) {
 	trimmed := strings.TrimLeft(line, " ")
 	indent := line[:len(line)-len(trimmed)]
 	if level := len(trimmed) - len(strings.TrimLeft(trimmed, "#")); level > 0 && level <= 6 && strings.HasPrefix(trimmed[level:], " ") {
@@ -68,7 +99,7 @@ func (o *Output) block(b *strings.Builder, line string, link func(string) string
 		first, trimmed = indent+o.Paint(Dim, "│ "), trimmed[2:]
 		rest = first
 	}
-	o.wrap(b, first, rest, o.spans(trimmed, link))
+	o.wrap(b, first, rest, o.spans(trimmed, cites))
 }
 
 var ordered = regexp.MustCompile(`^[0-9]{1,3}[.)] `)
@@ -87,10 +118,13 @@ type word struct {
 	glued bool // no blank before it
 }
 
+// citation finds citations in an answer.
+var citation = regexp.MustCompile(`\[[^\]\s]+:[0-9]+(?:-[0-9]+)?\]`)
+
 // inline finds what is styled inside a line: code, bold, citations.
 var inline = regexp.MustCompile("`[^`]+`|\\*\\*[^*]+\\*\\*|\\[[^\\]\\s]+:[0-9]+(?:-[0-9]+)?\\]")
 
-func (o *Output) spans(line string, link func(string) string) []word {
+func (o *Output) spans(line string, cites Citations) []word {
 	var words []word
 	glued := true
 	add := func(text string, style Style, uri string) {
@@ -119,7 +153,7 @@ func (o *Output) spans(line string, link func(string) string) []word {
 			add(span[2:len(span)-2], Bold, "")
 		default:
 			add("[", Dim, "")
-			add(span[1:len(span)-1], Place, link(span[1:len(span)-1]))
+			add(span[1:len(span)-1], Place, cites.URI(span[1:len(span)-1]))
 			add("]", Dim, "")
 		}
 		line = line[at[1]:]

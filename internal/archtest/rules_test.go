@@ -1,0 +1,103 @@
+package archtest
+
+// module is the path of this module.
+const module = "coderag-ls"
+
+// layer is what a package may import.
+type layer struct {
+	pkg  string
+	may  []string
+	note string // why
+}
+
+// layers says which packages of ours a package may import; a name that ends in
+// "/..." stands for everything below it too. The first rule whose name fits
+// holds. Tests may import more.
+var layers = []layer{
+	// Leaves know nothing of us, so anything may use them.
+	{"engine/text", nil, "columns and lines"},
+	{"engine/lexical", nil, "words"},
+	{"engine/vector", nil, "vectors"},
+	{"engine/config", nil, "settings"},
+	{"engine/wire", nil, "the contract"},
+	{"engine/eval", nil, "measures whatever it is given"},
+	{"engine/release", nil, "memory"},
+	{"watcher", nil, "knows nothing of the index, nor of the language server"},
+	{"engine/embed/onnx/bert", nil, ""},
+	{"engine/embed/onnx/export", nil, ""},
+	{"engine/embed/onnx/modeldir", nil, ""},
+	{"engine/embed/onnx/safetensors", nil, ""},
+
+	// The parts of the flow import what they need of it, in its direction.
+	{"engine/embed/...", []string{"engine/embed", "engine/embed/onnx/...", "engine/vector"}, ""},
+	{"engine/file", []string{"engine/text"}, ""},
+	{"engine/chunk/treesitter", nil, "knows trees, not chunks"},
+	{"engine/chunk", []string{"engine/chunk/treesitter", "engine/file", "engine/text"}, ""},
+	{"engine/snippet", []string{"engine/chunk", "engine/text", "engine/wire"}, ""},
+	{"engine/store/...", []string{"engine/chunk", "engine/file", "engine/store"}, ""},
+	{"engine/index", []string{"engine/chunk", "engine/embed", "engine/file", "engine/lexical", "engine/release", "engine/store", "engine/text", "engine/vector", "engine/wire"}, "not the settings: it is given what it needs"},
+	{"engine/query", []string{"engine/chunk", "engine/lexical", "engine/wire"}, ""},
+	{"engine/search", []string{"engine/chunk", "engine/config", "engine/embed", "engine/file", "engine/index", "engine/lexical", "engine/query", "engine/wire"}, ""},
+	{"engine/pack", []string{"engine/chunk", "engine/config", "engine/file", "engine/index", "engine/search", "engine/text", "engine/wire"}, ""},
+	{"engine/answer", []string{"engine/chunk", "engine/config", "engine/file", "engine/index", "engine/lexical", "engine/pack", "engine/query", "engine/search", "engine/text", "engine/wire"}, ""},
+	{"engine", []string{"engine/..."}, "the facade joins its parts"},
+
+	// Doors see the facade and the leaves, never the parts.
+	{"lsp", []string{"engine", "engine/chunk", "engine/config", "engine/file", "engine/snippet", "engine/text", "engine/wire"}, "chunk: only the comment syntaxes that snippets are written with"},
+	{"lsp/lsptest", []string{"engine", "engine/config", "engine/file", "engine/text", "engine/wire", "lsp"}, ""},
+	{"mcp", []string{"engine", "engine/config", "engine/file", "engine/text", "engine/wire"}, ""},
+
+	// The program joins everything; nothing imports it.
+	{"cmd/coderag-ls/internal/terminal", nil, "knows terminals, not what is shown"},
+	{"cmd/...", []string{"cmd/...", "engine", "engine/...", "lsp", "mcp", "watcher"}, ""},
+	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
+	{"internal/bench", []string{"engine", "engine/..."}, "measures"},
+	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},
+	{"internal/archtest", nil, ""},
+}
+
+// owners names, for every module that we depend on, the one package that
+// imports it. A second importer is a decision: it is added here with a reason.
+var owners = map[string][]string{
+	"github.com/Microsoft/go-winio":          {"cmd/coderag-ls"},               // Windows only
+	"github.com/bmatcuk/doublestar/v4":       {"engine/file", "engine/search"}, // the patterns of settings and those of questions mean the same
+	"github.com/fatih/color":                 {"cmd/coderag-ls/internal/terminal"},
+	"github.com/fsnotify/fsnotify":           {"watcher"},
+	"github.com/gofrs/flock":                 {"engine/store/bunt"},
+	"github.com/kljensen/snowball":           {"engine/lexical"},
+	"github.com/pelletier/go-toml/v2":        {"engine/config"},
+	"github.com/rivo/uniseg":                 {"cmd/coderag-ls/internal/terminal"},
+	"github.com/schollz/progressbar/v3":      {"cmd/coderag-ls/internal/terminal"},
+	"github.com/smacker/go-tree-sitter":      {"engine/chunk/treesitter"},
+	"github.com/spf13/cobra":                 {"cmd/coderag-ls"},
+	"github.com/spf13/pflag":                 {"cmd/coderag-ls"}, // the flags of cobra
+	"github.com/sugarme/tokenizer":           {"engine/embed/onnx/bert"},
+	"github.com/tidwall/buntdb":              {"engine/store/bunt"},
+	"github.com/yalue/onnxruntime_go":        {"engine/embed/onnx"},
+	"github.com/yuin/goldmark":               {"engine/chunk"},
+	"go.lsp.dev/jsonrpc2":                    {"lsp"},
+	"go.lsp.dev/protocol":                    {"lsp"},
+	"gonum.org/v1/plot":                      {"internal/bench"},
+	"google.golang.org/protobuf":             {"engine/embed/onnx/export"},
+	"gopkg.in/natefinch/lumberjack.v2":       {"cmd/coderag-ls"},
+	"github.com/modelcontextprotocol/go-sdk": {"mcp"},
+}
+
+// shared are modules of the Go project, which any package may use.
+var shared = []string{"golang.org/x/sys", "golang.org/x/term", "golang.org/x/text", "golang.org/x/sync"}
+
+// testOnly are modules that only tests and tools import.
+var testOnly = []string{
+	"github.com/go-enry/go-enry/v2", // the languages' table is compared with it
+	"go.uber.org/goleak",
+	"golang.org/x/tools", // txtar in lsp/lsptest, go/packages here
+	"honnef.co/go/tools", // staticcheck
+}
+
+// mutable are the package-level variables that change, with the reason why they
+// may.
+var mutable = map[string]string{
+	"engine/embed/onnx.loaded":     "onnxruntime can be loaded once in a process",
+	"engine/search.lexicalWeights": "a table, pointed to and only read",
+	"engine/search.hybridWeights":  "a table, pointed to and only read",
+}
