@@ -1,2 +1,78 @@
-// Package engine answers questions about a workspace from an index of it.
+// Package engine answers questions about a workspace and proves each answer
+// with citations that were checked when they were given. The language server,
+// the command line and the MCP server are thin doors to it.
+//
+// This comment is the tour of the whole, bottom up. Each package's own comment
+// goes deeper; docs/decisions says why things are as they are.
+//
+// # Ground
+//
+// [coderag-ls/engine/text] knows lines, columns and URIs, and is the only code
+// that counts them. Line numbers are 1-based and inclusive, as citations write
+// them; LSP's positions count from 0 in the encoding that was negotiated.
+//
+// [coderag-ls/engine/file] knows which files a workspace has: ignore files,
+// built-in excludes, secrets, binary and minified files, links and devices.
+// Whatever is skipped has a reason that the user can see. It reads text
+// (transcoded to UTF-8), detects languages, and folds events into changes. A
+// missing file is data; an unreadable one is not a deleted one.
+//
+// [coderag-ls/engine/chunk] cuts a file into chunks, the units that are
+// searched and cited: code along its syntax tree (chunk/treesitter is the only
+// package that knows tree-sitter), Markdown by section, data by key, prose by
+// words. It also learns the file's symbols and imports. It never fails: what
+// cannot be parsed is cut by lines, with definitions found by their looks.
+//
+// [coderag-ls/engine/lexical] is the word index: a tokenizer that takes
+// identifiers apart and keeps them whole, and BM25F over weighted fields.
+// Documents become immutable segments; a search runs over many at once.
+//
+// [coderag-ls/engine/vector] scans int8 vectors exactly, with AVX2 or NEON
+// where the processor has them.
+//
+// [coderag-ls/engine/embed] makes vectors: embed/static is a small model of
+// code that is part of the binary, fast enough to keep up with parsing;
+// embed/onnx runs all-MiniLM-L6-v2 where it is installed. Each model has a list
+// of its own; vectors of two models never meet.
+//
+// [coderag-ls/engine/store] keeps all this between runs: one record per file,
+// vectors by the hash of what was embedded, so that moving or switching
+// branches embeds nothing again. store/bunt is the implementation, storetest
+// what every implementation must pass.
+//
+// # The live index
+//
+// [coderag-ls/engine/index] joins them. Events are hints: a scan compared with
+// the store is the truth. Paths that may have changed go through a queue, most
+// urgent first, to workers, which read, chunk, tokenise and embed; what they
+// made is committed to the store, then published in a new immutable snapshot,
+// and only then counts as done. Old text stays searchable until the new text
+// is. In a large new workspace words are searchable first, by blocks of lines.
+// A slow model's vectors are filled in behind. Editors' unsaved buffers stand
+// in front of the snapshot, in a view per client, and are never stored.
+//
+// # Finding and answering
+//
+// [coderag-ls/engine/query] understands a question without a language model:
+// intent, names, paths, hints, terms. [coderag-ls/engine/search] applies
+// filters, searches words and vectors at the same time, fuses the lists, and
+// ranks files by a linear formula whose parts can be told in words.
+// [coderag-ls/engine/answer] makes an answer of the best chunks: what the thing
+// is, the lines that matter, where it is used. Every citation is read again
+// from the text as it stands; lines that moved are found again, lines that are
+// gone are not cited. [coderag-ls/engine/pack] makes a budgeted context for
+// others to read. [coderag-ls/engine/snippet] writes cited snippets into
+// documents and recognises them again. [coderag-ls/engine/eval] measures it
+// all.
+//
+// [coderag-ls/engine/wire] declares every request and result once, and
+// [coderag-ls/engine/config] every setting; documentation and schemas are
+// generated from both.
+//
+// # This package
+//
+// An [Engine] is one open workspace; a [View] is the workspace as one client
+// sees it. Whatever a view is asked sees every change applied to it before. The
+// doors (lsp, cmd/coderag-ls) and the watcher know only this package, wire,
+// config, text, file and snippet; internal/archtest holds them to it.
 package engine

@@ -104,7 +104,7 @@ func (e *Engine) openIndex(ctx context.Context) error {
 // openMiniLM returns nil where the model is not installed; where it is but does
 // not load, the user is told.
 func (e *Engine) openMiniLM(ctx context.Context, s config.Settings) embed.Embedder {
-	m, err := onnx.Open(ctx, onnx.Options{ModelDir: s.Embed.ModelDir, LibraryPath: s.Embed.LibraryPath})
+	m, err := onnx.Open(ctx, onnx.Options{ModelDir: s.Embed.ModelDir, LibraryPath: s.Embed.LibraryPath, Threads: s.Embed.Threads})
 	switch {
 	case err == nil:
 		return m
