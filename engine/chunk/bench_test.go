@@ -4,8 +4,8 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -15,12 +15,22 @@ import (
 	"coderag-ls/engine/text"
 )
 
+// goroot is where the Go installation stands that runs the tests.
+func goroot(tb testing.TB) string {
+	tb.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		tb.Skipf("no go command: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // goSources reads the Go files under the folders of GOROOT/src; it skips where
 // there are none.
 func goSources(tb testing.TB, folders ...string) (paths, texts []string) {
 	tb.Helper()
 	for _, folder := range folders {
-		root := filepath.Join(runtime.GOROOT(), "src", folder)
+		root := filepath.Join(goroot(tb), "src", folder)
 		err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") {
 				return err

@@ -55,6 +55,12 @@ func sectioned(p string) bool {
 // check tests what holds for the chunks of every file.
 func check(tb testing.TB, c *chunk.Chunker, p, content string) chunk.File {
 	tb.Helper()
+	return checkSized(tb, c, p, content, 1700)
+}
+
+// checkSized is check with the most characters that a chunk of code may have.
+func checkSized(tb testing.TB, c *chunk.Chunker, p, content string, maxChars int) chunk.File {
+	tb.Helper()
 	f, doc := chunkOf(c, p, content)
 	covered, ids := 0, map[string]bool{}
 	for i, k := range f.Chunks {
@@ -89,7 +95,7 @@ func check(tb testing.TB, c *chunk.Chunker, p, content string) chunk.File {
 		if k.Part > k.Parts {
 			tb.Errorf("%s: part %d of %d", where(), k.Part, k.Parts)
 		}
-		if n := len([]rune(lines)); n > 1700 && k.EndLine > k.StartLine && k.SourceType == file.Code {
+		if n := len([]rune(lines)); n > maxChars && k.EndLine > k.StartLine && k.SourceType == file.Code {
 			tb.Errorf("%s:%d-%d has %d characters", p, k.StartLine, k.EndLine, n)
 		}
 		for _, t := range k.Truncated {

@@ -22,10 +22,11 @@ type Input struct {
 // Chunker cuts files into chunks. It is safe for concurrent use: each call
 // takes a worker with a parser of its own from a pool. Close frees them.
 type Chunker struct {
-	opts     Options
-	grammars *treesitter.Grammars
-	syntaxes map[string]*syntax
-	layers   layers
+	opts       Options
+	grammars   *treesitter.Grammars
+	syntaxes   map[string]*syntax
+	layers     layers
+	frameworks []framework
 
 	mu     sync.Mutex
 	idle   []*worker // guarded by mu
@@ -35,7 +36,7 @@ type Chunker struct {
 // New returns a chunker.
 func New(opts Options) *Chunker {
 	opts = opts.withDefaults()
-	return &Chunker{opts: opts, grammars: treesitter.NewGrammars(), syntaxes: syntaxes(), layers: compileLayers(opts.Layers)}
+	return &Chunker{opts: opts, grammars: treesitter.NewGrammars(), syntaxes: syntaxes(), layers: compileLayers(opts.Layers), frameworks: frameworks()}
 }
 
 // Close frees the parsers that are not in use; those in use are freed when
@@ -144,7 +145,7 @@ func (w *worker) cut(ctx context.Context) (fallback string) {
 	class := w.in.Class
 	small := len(w.src.text) <= w.c.opts.MaxParseBytes
 	switch {
-	case class.SourceType == file.Markdown && small && w.try(w.markdown):
+	case class.SourceType == file.Markdown && small && !w.deepQuotes() && w.try(w.markdown):
 	case class.Language == "restructuredtext" && small:
 		w.rst()
 	case class.Language == "csv" || class.Language == "tsv":

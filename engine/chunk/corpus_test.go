@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -16,7 +15,7 @@ import (
 func TestCorpus(t *testing.T) {
 	c := chunk.New(chunk.Options{})
 	defer c.Close()
-	src := filepath.Join(runtime.GOROOT(), "src")
+	src := filepath.Join(goroot(t), "src")
 	roots := []string{filepath.Join(src, "net"), filepath.Join(src, "go"), filepath.Join(src, "encoding")}
 	if testing.Short() {
 		roots = roots[2:]

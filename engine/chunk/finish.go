@@ -45,6 +45,9 @@ func (w *worker) finish() []Chunk {
 	sep := w.separator()
 	for i := range chunks {
 		c := &chunks[i]
+		if c.Summary == "" && c.Kind == Module {
+			c.Summary = w.introduction(c.StartLine, c.EndLine)
+		}
 		if c.Summary == "" {
 			c.Summary = w.wordsOf(c, w.pieces[i].def)
 		}

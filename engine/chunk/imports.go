@@ -312,6 +312,9 @@ func (w *worker) dottedImport(line int, s string) {
 		w.addImport(line, target, nil, []string{local})
 		return
 	}
+	if word, arg, ok := strings.Cut(s, "("); ok && !strings.Contains(word, " ") { // library(x)
+		s = strings.TrimSpace(strings.FieldsFunc(arg+" ", func(r rune) bool { return r == ',' || r == ')' })[0])
+	}
 	f := strings.Fields(s)
 	for len(f) > 0 {
 		switch strings.TrimSuffix(f[0], ":") {

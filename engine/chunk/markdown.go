@@ -32,6 +32,30 @@ func (w *worker) markdown() {
 	w.sections(headings, fences, title, first)
 }
 
+// deepQuotes reports whether a line opens so many quotes and lists inside each
+// other that the Markdown parser, whose time grows with the square of the
+// depth, should not see it.
+func (w *worker) deepQuotes() bool {
+	const deepest = 100
+	for n := 1; n <= w.src.count(); n++ {
+		line, depth := w.src.line(n), 0
+	marks:
+		for i := 0; i < len(line); i++ {
+			switch line[i] {
+			case '>', '-', '+', '*', '.', ')':
+				depth++
+			case ' ', '\t', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			default:
+				break marks
+			}
+		}
+		if depth > deepest && strings.Trim(line, "-* \t") != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // frontMatter returns the first line after a YAML or TOML block at the top,
 // and the title that it gives.
 func (w *worker) frontMatter() (after int, title string) {

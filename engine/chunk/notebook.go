@@ -54,7 +54,7 @@ func (w *worker) notebook() bool {
 					break
 				}
 			}
-			a.summary = summarise(headingText(source), nil)
+			a.summary = summarise(headingText(strings.Join(proseLines(source), "\n")), nil)
 		case "code":
 			a.symbols = w.cellSymbols(source, language)
 			if len(a.symbols) > 0 {
@@ -80,6 +80,17 @@ func (w *worker) notebook() bool {
 		}
 	}
 	return len(w.pieces) > 0
+}
+
+// proseLines are the lines of a Markdown text that are no headers.
+func proseLines(source string) []string {
+	var out []string
+	for line := range strings.Lines(source) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // enter moves a decoder into the array under a key of the outermost object.

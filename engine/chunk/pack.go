@@ -253,7 +253,7 @@ func (w *worker) merge() {
 			if a.loose && !b.loose && w.src.size(a.first, a.last) <= crumbSize && w.src.size(a.first, b.last) <= limit &&
 				(a.def < 0 || w.encloses(a.def, b.def) && !w.headOfType(&a)) && (w.encloses(a.owner, b.owner) || a.owner == b.owner) && (b.kind == Block || w.introduces(a.first, a.last)) {
 				b.first = a.first
-				if b.part {
+				if b.part || a.part {
 					b.header = a.header
 				}
 				continue
@@ -339,7 +339,7 @@ func (w *worker) tinyRun(p *piece) bool { return p.run || w.tiny(p) }
 // join puts b into a.
 func (w *worker) join(a, b *piece) {
 	if a.loose && !b.loose {
-		a.kind, a.def, a.loose, a.part, a.header = b.kind, b.def, false, b.part, b.header
+		a.kind, a.def, a.loose, a.part = b.kind, b.def, false, b.part
 	} else if a.loose && b.loose && a.kind != b.kind && !a.part {
 		if a.kind == Module || b.kind == Module {
 			a.kind, a.def = Module, -1

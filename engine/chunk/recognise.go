@@ -15,6 +15,7 @@ func (w *worker) recognise() {
 	if w.syntax != nil {
 		comments = w.syntax.comments(w.src.text, nil)
 	}
+	objc := strings.HasPrefix(w.in.Class.Language, "objective-c")
 	type open struct{ def, indent int }
 	var stack []open
 	lastFilled := 0
@@ -46,6 +47,13 @@ func (w *worker) recognise() {
 			}
 		}
 		m, ok := r.line(line)
+		if text[0] == '@' && objc {
+			if indent = -1; text == "@end" { // what stands between is not indented
+				pop(-1, n)
+				lastFilled = n
+				continue
+			}
+		}
 		if !ok {
 			if r.isImport(text) {
 				pop(indent, lastFilled)
@@ -114,7 +122,7 @@ func (w *worker) endAt(text string, indent int, end func(closes bool)) {
 	switch word := firstWord(text); strings.ToLower(word) {
 	case "end", "endfunction", "endmodule", "endtask", "endif", "fi", "done", "esac", "endclass":
 		end(true)
-	case "begin", "else", "elif", "elsif", "rescue", "ensure", "catch", "finally", "except", "where", "then", "do", "of", "with", "is", "as":
+	case "public", "private", "protected", "contains", "implicit", "implementation", "signals", "default", "case", "var", "begin", "else", "elif", "elsif", "rescue", "ensure", "catch", "finally", "except", "where", "then", "do", "of", "with", "is", "as":
 	default:
 		end(false)
 	}
@@ -236,7 +244,7 @@ func (r *recogniser) nameAfter(s string) (name, owner string) {
 
 func (r *recogniser) isImport(text string) bool {
 	for _, p := range r.imports {
-		if strings.HasPrefix(text, p) && (len(text) == len(p) || !wordByte(text[len(p)]) || p[len(p)-1] == ' ' || p[len(p)-1] == '"') {
+		if strings.HasPrefix(text, p) && (len(text) == len(p) || !wordByte(text[len(p)]) || strings.IndexByte(" \"(", p[len(p)-1]) >= 0) {
 			return true
 		}
 	}

@@ -148,6 +148,32 @@ func abbreviation(s string) bool {
 	return false
 }
 
+// introduction is the first sentence of the comment or string that introduces a
+// file, where it stands in the given lines; a licence introduces nothing.
+func (w *worker) introduction(first, last int) string {
+	if w.syntax == nil {
+		return ""
+	}
+	const far = 80 // lines
+	text := w.src.span(first, min(last, first+far))
+	spans := w.syntax.comments(text, nil)
+	for i := 0; i < len(spans); {
+		j := i // comments on following lines are one
+		for j+1 < len(spans) && strings.TrimSpace(text[spans[j].End:spans[j+1].Start]) == "" && strings.Count(text[spans[j].End:spans[j+1].Start], "\n") < 2 {
+			j++
+		}
+		comment := text[spans[i].Start:spans[j].End]
+		i = j + 1
+		if lower := strings.ToLower(comment); strings.Contains(lower, "copyright") || strings.Contains(lower, "licen") || strings.HasPrefix(comment, "#!") && len(comment) < 80 {
+			continue
+		}
+		if s := summarise(comment, w.syntax); len(s) > 8 && strings.Contains(s, " ") {
+			return s
+		}
+	}
+	return ""
+}
+
 // wordsOf is the summary of a chunk without documentation: the words of its
 // name and signature, or of its first names.
 func (w *worker) wordsOf(c *Chunk, def int) string {
@@ -212,6 +238,9 @@ func lower(b byte) bool { return b >= 'a' && b <= 'z' }
 
 // containsWord reports whether a list of words separated by blanks holds the word.
 func containsWord(list, word string) bool {
+	if word == "" {
+		return false
+	}
 	for {
 		i := strings.Index(list, word)
 		if i < 0 {

@@ -71,7 +71,7 @@ func (p *Parser) parse(ctx context.Context, g *grammar, src string, deadline tim
 		}()
 	}
 	rc := C.walk_parse(p.state, g.language, (*C.char)(unsafe.Pointer(unsafe.StringData(src))), C.uint32_t(len(src)),
-		C.uint64_t(deadline.Microseconds()), C.uint32_t(limit), (*C.uint8_t)(unsafe.Pointer(&g.actions[0])), C.uint32_t(len(g.actions)))
+		C.uint64_t(max(deadline.Microseconds(), 1)), C.uint32_t(limit), (*C.uint8_t)(unsafe.Pointer(&g.actions[0])), C.uint32_t(len(g.actions)))
 	switch rc {
 	case C.WALK_OK:
 	case C.WALK_STOPPED:
