@@ -91,7 +91,8 @@ type Index struct {
 	compacting sync.Mutex // held by the one compaction
 	saving     sync.Mutex // held by the one save
 
-	unsaved chan struct{} // a part is not on disk yet
+	unsaved chan struct{} // a part is not on disk yet, or memory could be released
+	worked  atomic.Int64  // files that were indexed or loaded since memory was last released
 
 	scans    *scanner
 	vectors  *vectorizer
@@ -247,6 +248,21 @@ func (ix *Index) Touch(cause string, paths []string, rescan bool) {
 	ix.queue.push(items...)
 	if rescan {
 		ix.scans.request(cause)
+	}
+}
+
+// missed has a file looked at that is indexed and could not be read: it is gone,
+// or its mode changed, which no scan sees.
+func (ix *Index) missed(abs string) {
+	for _, r := range ix.roots {
+		if rel, ok := r.rel(abs); ok {
+			r.mu.Lock()
+			k, have := r.known[rel]
+			r.mu.Unlock()
+			if have && k.skip == "" {
+				ix.queue.push(&item{root: r, rel: rel, prio: prioTouched})
+			}
+		}
 	}
 }
 

@@ -45,6 +45,9 @@ type known struct {
 	chunkVersion string
 	skip         file.SkipReason
 	skipDetail   string
+	// unreadable says why the file cannot be read now, "" where it can: what was
+	// indexed of it stays.
+	unreadable string
 }
 
 // Dir returns the index directory of a root under the cache directory: one per

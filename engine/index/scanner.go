@@ -47,11 +47,8 @@ func (s *scanner) run(ctx context.Context) {
 		for _, r := range s.ix.roots {
 			n, err := s.ix.scan(ctx, r)
 			queued += n
-			if err != nil && !errors.Is(err, context.Canceled) {
-				s.ix.notice(err.Error())
-				r.mu.Lock()
-				r.err = err.Error()
-				r.mu.Unlock()
+			if !errors.Is(err, context.Canceled) {
+				s.ix.scanned(r, err)
 			}
 		}
 		s.ix.startBatch(queued)
@@ -61,6 +58,25 @@ func (s *scanner) run(ctx context.Context) {
 		s.done = make(chan struct{})
 		s.mu.Unlock()
 		s.ix.changed()
+	}
+}
+
+// scanned notes whether a root could be scanned: what is wrong with it is told
+// for as long as it is.
+func (ix *Index) scanned(r *root, err error) {
+	now := ""
+	if err != nil {
+		now = err.Error()
+	}
+	r.mu.Lock()
+	before := r.err
+	r.err = now
+	r.mu.Unlock()
+	switch {
+	case now != "" && now != before:
+		ix.log.Warn(now)
+	case now == "" && before != "":
+		ix.log.Info("scanned again", "root", r.Dir)
 	}
 }
 

@@ -29,9 +29,12 @@ func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 		}
 		total := len(r.listing.Entries)
 		for _, k := range r.known {
-			if k.skip != "" {
+			switch {
+			case k.skip != "":
 				c.Skipped[string(k.skip)]++
 				total--
+			case k.unreadable != "":
+				c.Skipped[string(file.SkipUnreadable)]++
 			}
 		}
 		c.Total += total
@@ -75,7 +78,7 @@ func (ix *Index) vectorsReady(s *Snapshot) float64 {
 // Status tells the state of the index; the caller adds what it alone knows.
 func (ix *Index) Status(s *Snapshot) wire.Status {
 	st := wire.Status{
-		Coverage: ix.Coverage(s), Chunks: s.Len(), Languages: map[string]int{}, Owner: true,
+		Coverage: ix.Coverage(s), Chunks: s.Len(), Languages: map[string]int{}, Owner: true, SkippedFiles: []wire.SkippedFile{},
 		Counters: wire.Counters{
 			Batches: ix.counters.batches.Load(), Embedded: ix.counters.embedded.Load(),
 			EmbedCacheHits: ix.counters.cacheHits.Load(), Commits: ix.counters.commits.Load(),
@@ -92,6 +95,7 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 		st.Queues.Embed = ix.vectors.left
 		ix.vectors.mu.Unlock()
 	}
+	unscanned := []string{}
 	for _, r := range ix.roots {
 		info := r.store.Info()
 		st.StoreBytes += info.Bytes
@@ -101,10 +105,16 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 			st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(sk.Path), Reason: string(sk.Reason), Detail: sk.Detail})
 		}
 		for rel, k := range r.known {
-			if k.skip != "" {
+			switch {
+			case k.skip != "":
 				st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(rel), Reason: string(k.skip), Detail: k.skipDetail})
+			case k.unreadable != "":
+				st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{
+					Path: r.workspacePath(rel), Reason: string(file.SkipUnreadable), Detail: k.unreadable + "; it is known as it was, and not shown",
+				})
 			}
 		}
+		unscanned = append(unscanned, nonEmpty(r.err)...)
 		r.mu.Unlock()
 	}
 	slices.SortFunc(st.SkippedFiles, func(a, b wire.SkippedFile) int { return strings.Compare(a.Path, b.Path) })
@@ -113,7 +123,7 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 	defer ix.mu.Unlock()
 	st.LastBatch = ix.last
 	st.Watches, st.WatchCap = ix.watches, ix.watchCap
-	st.Notices = append(slices.Clone(ix.notices), nonEmpty(ix.watchNotice)...)
+	st.Notices = append(append(unscanned, ix.notices...), nonEmpty(ix.watchNotice)...)
 	return st
 }
 

@@ -87,6 +87,7 @@ func (v *View) Text(abs string) (string, bool) {
 	}
 	content, err := file.Read(abs, v.ix.opts.Files.MaxBytes)
 	if err != nil {
+		v.ix.missed(abs)
 		return "", false
 	}
 	return content.Text, true

@@ -123,8 +123,13 @@ func (w *worker) look(ctx context.Context, it *item) error {
 		w.ix.scans.request("folder")
 		return nil
 	case errors.As(err, &skip):
-		if skip.Reason == file.SkipUnreadable && have {
-			return err // not the same as deleted: what is known stays
+		if skip.Reason == file.SkipUnreadable && have && before.skip == "" {
+			before.unreadable = skip.Detail // not the same as deleted: what is known stays
+			before.modTime = 0              // the next scan looks again
+			r.mu.Lock()
+			r.known[rel] = before
+			r.mu.Unlock()
+			return nil
 		}
 		w.skip(rel, content, skip.Reason, skip.Detail)
 		return nil
@@ -203,8 +208,12 @@ func stamp(modified time.Time) int64 {
 }
 
 func (w *worker) skip(rel string, content file.Content, reason file.SkipReason, detail string) {
+	modified := stamp(content.ModTime)
+	if reason == file.SkipUnreadable {
+		modified = 0 // its mode may change without its time: the next scan looks again
+	}
 	w.records = append(w.records, store.FileRecord{
-		Path: rel, Hash: content.Hash, Size: content.Size, ModTime: stamp(content.ModTime),
+		Path: rel, Hash: content.Hash, Size: content.Size, ModTime: modified,
 		ChunkVersion: w.ix.chunkVersion(), Skip: reason, SkipDetail: detail,
 	})
 	w.hidden = append(w.hidden, w.root.workspacePath(rel))
