@@ -208,8 +208,8 @@ func (m *maker) quote(h hit, w window) {
 	}
 }
 
-// otherShare is how much of the best hit's score another file must have to be
-// worth mentioning.
+// otherShare is how near another hit must come to the best one to be worth
+// mentioning.
 const otherShare = 0.35
 
 // others are the best hits of further files.
@@ -217,7 +217,7 @@ func (m *maker) others(hits []hit, lead hit) []hit {
 	var out []hit
 	seen := map[*index.File]bool{lead.doc.File: true}
 	for _, h := range hits {
-		if seen[h.doc.File] || h.Score < otherShare*lead.Score {
+		if seen[h.doc.File] || h.Share < otherShare {
 			continue
 		}
 		// Tests have a part of their own.
@@ -252,7 +252,7 @@ func (m *maker) also(h hit, quoted bool) {
 func (m *maker) further(hits []hit, lead hit) {
 	n := 0
 	for _, h := range hits {
-		if h.doc.File != lead.doc.File || slices.Contains(m.shown, h.Ref) || h.Score < otherShare*lead.Score {
+		if h.doc.File != lead.doc.File || slices.Contains(m.shown, h.Ref) || h.Share < otherShare {
 			continue
 		}
 		if n == 0 {
@@ -283,7 +283,7 @@ func (m *maker) context(ctx context.Context, lead hit) {
 	if t == nil || m.room == 0 {
 		return
 	}
-	found, _ := m.v.usages(ctx, m.in.Tokenizer, *t)
+	found, _ := m.v.usages(ctx, *t)
 	var uses, tests []usage
 	for _, u := range byCaller(found, m.in.Snapshot) {
 		switch {
@@ -337,7 +337,7 @@ func (m *maker) usageAnswer(ctx context.Context, hits []hit) bool {
 			best := bestDefinition(defs, hits)
 			t.home, t.start, t.end = best.File, best.Symbol.StartLine, best.Symbol.EndLine
 		}
-		found, n := m.v.usages(ctx, m.in.Tokenizer, t)
+		found, n := m.v.usages(ctx, t)
 		uses := byCaller(found, m.in.Snapshot)
 		if m.in.Analysis.Wants.Tests {
 			slices.SortStableFunc(uses, func(a, b usage) int { return boolOrder(b.test, a.test) })
@@ -347,11 +347,7 @@ func (m *maker) usageAnswer(ctx context.Context, hits []hit) bool {
 		if len(uses) == 0 {
 			continue
 		}
-		what := "places"
-		if n == 1 {
-			what = "place"
-		}
-		m.write("%s is used in %d %s%s. The first:\n\n", code(name), n, what, atLeast(n))
+		m.write("%s is used on %d %s%s:\n\n", code(name), n, plural(n, "line", "lines"), atLeast(n))
 		// The first line of each file before further ones of the same.
 		uses = spread(uses, m.in.Snapshot)
 		for i, u := range uses {

@@ -9,7 +9,6 @@ import (
 	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/index"
-	"coderag-ls/engine/lexical"
 )
 
 // usage is one line of code that names a symbol.
@@ -41,8 +40,9 @@ type target struct {
 
 // usages finds where a symbol is used, best first: code before tests before
 // prose, calls before mentions, near the definition before far from it. n is
-// how many chunks name it outside the definition.
-func (v *Verifier) usages(ctx context.Context, tok *lexical.Tokenizer, t target) (found []usage, n int) {
+// how many lines outside its definitions name it; of files that are not read a
+// chunk counts as one line.
+func (v *Verifier) usages(ctx context.Context, t target) (found []usage, n int) {
 	type chunkUse struct {
 		ref   index.Ref
 		score float64
@@ -53,7 +53,6 @@ func (v *Verifier) usages(ctx context.Context, tok *lexical.Tokenizer, t target)
 		if d.File == t.home && d.StartLine >= t.start && d.EndLine <= t.end {
 			continue // within the definition itself
 		}
-		n++
 		var s float64
 		switch d.File.Class.SourceType {
 		case file.Code:
@@ -91,6 +90,7 @@ func (v *Verifier) usages(ctx context.Context, tok *lexical.Tokenizer, t target)
 				read, most = &tests, maxUsageFiles/2
 			}
 			if *read == most {
+				n++
 				continue
 			}
 			*read++
@@ -99,14 +99,15 @@ func (v *Verifier) usages(ctx context.Context, tok *lexical.Tokenizer, t target)
 		if !ok {
 			continue
 		}
-		found = append(found, v.usesIn(tok, t, u.ref, p, u.score)...)
+		found = append(found, v.usesIn(t, u.ref, p, u.score)...)
 	}
+	n += len(found)
 	slices.SortStableFunc(found, func(a, b usage) int { return cmp.Compare(b.score, a.score) })
 	return found, n
 }
 
 // usesIn finds the lines of one chunk that name the symbol.
-func (v *Verifier) usesIn(tok *lexical.Tokenizer, t target, r index.Ref, p Place, score float64) []usage {
+func (v *Verifier) usesIn(t target, r index.Ref, p Place, score float64) []usage {
 	d := v.snap.Doc(r)
 	shift := p.shift(d)
 	var found []usage

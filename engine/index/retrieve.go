@@ -16,6 +16,9 @@ type LexicalResult struct {
 	// Coverage holds, per hit, the share of the question's words that it holds
 	// (lexical.Stats.Coverage).
 	Coverage []float64
+	// Groups holds, per hit, which words of the question it holds
+	// (lexical.Hit.Groups).
+	Groups []uint32
 }
 
 // Lexical returns the k best documents for a query. keep, where given, decides
@@ -31,10 +34,10 @@ func (s *Snapshot) Lexical(ctx context.Context, q lexical.Query, k int, keep fun
 	if err != nil {
 		return LexicalResult{}, err
 	}
-	out := LexicalResult{Stats: res.Stats, Hits: make([]Scored, len(res.Hits)), Coverage: make([]float64, len(res.Hits))}
+	out := LexicalResult{Stats: res.Stats, Hits: make([]Scored, len(res.Hits)), Coverage: make([]float64, len(res.Hits)), Groups: make([]uint32, len(res.Hits))}
 	for i, h := range res.Hits {
 		out.Hits[i] = Scored{Ref: Ref{int32(h.Part), int32(h.Doc)}, Score: float32(h.Score)}
-		out.Coverage[i] = res.Stats.Coverage(h)
+		out.Coverage[i], out.Groups[i] = res.Stats.Coverage(h), h.Groups
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/lexical"
@@ -19,19 +20,22 @@ type Features [numFeatures]float64
 
 // The features.
 const (
-	fLexMax   = iota // best chunk's BM25F score over the best of all
-	fLexTop          // 1, .5, .25 of the best three chunks', over the best of all
-	fLexRank         // 1/rank of the file in the lexical list
-	fLexCover        // the best chunk's share of the question's words
-	fLexRaw          // best chunk's score over the highest that the question can have
-	fVecMax          // best cosine over the best of all
-	fVecTop          // 1, .5, .25 of the best three
-	fVecRank         // 1/rank of the file
-	fVecRaw          // best cosine
-	fVecMean         // mean of the best three cosines
-	fVecPath         // cosine to the path's words
-	fVecFirst        // cosine to the file's first chunk
-	fSlowMax         // the same for the second model (MiniLM)
+	fLexMax    = iota // best chunk's BM25F score over the best of all
+	fLexTop           // 1, .5, .25 of the best three chunks', over the best of all
+	fLexRank          // 1/rank of the file in the lexical list
+	fLexCover         // the best chunk's share of the question's words
+	fLexRaw           // best chunk's score over the highest that the question can have
+	fFileCover        // the share of all its chunks together
+	fLexHits          // how many of its chunks are among the first thirty, a fifth each
+	fVecMax           // best cosine over the best of all
+	fVecTop           // 1, .5, .25 of the best three
+	fVecRank          // 1/rank of the file
+	fVecRaw           // best cosine
+	fVecMean          // mean of the best three cosines
+	fVecPath          // cosine to the path's words
+	fVecFirst         // cosine to the file's first chunk
+	fVecHits          // how many of its chunks are among the first thirty, a fifth each
+	fSlowMax          // the same for the second model (MiniLM)
 	fSlowTop
 	fSlowRank
 	fSlowRaw
@@ -44,12 +48,14 @@ const (
 	fDirQ       // share of the question's stems in the directories' names
 	fDefExact   // an identifier of the question is defined here
 	fDefRare    // the same, over the square root of how many files define it
+	fDefBest    // how much of a definition it is, against the name's best
 	fDefCapital // share of capitalised words of the question defined here
 	fDefWord    // share of plain words of the question that are names defined here
 	fDefOverlap // best m*m/len over names of len stems that share m
 	fDefMain    // a name of the question is the file's base name and defined here
 	fPathNamed  // the question names the file
 	fTest
+	fLegacy
 	fReexport
 	fExample
 	fDocs
@@ -60,13 +66,15 @@ const (
 	fLanguage
 	fKind
 	fLogChunks
+	fLexLong // fLexTop for long questions
+	fVecLong // fVecTop for long questions
 	numFeatures
 )
 
 // featureNames name the features in tables.
-var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover", "lexRaw", "vecMax", "vecTop", "vecRank", "vecRaw", "vecMean", "vecPath", "vecFirst",
-	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defCapital", "defWord", "defOverlap",
-	"defMain", "pathNamed", "test", "reexport", "example", "docs", "generated", "vendored", "markdown", "data", "language", "kind", "logChunks"}
+var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover", "lexRaw", "fileCover", "lexHits", "vecMax", "vecTop", "vecRank", "vecRaw", "vecMean", "vecPath", "vecFirst", "vecHits",
+	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defBest", "defCapital", "defWord", "defOverlap",
+	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "data", "language", "kind", "logChunks", "lexLong", "vecLong"}
 
 // FeatureNames returns the names of the features, in order.
 func FeatureNames() []string { return featureNames[:] }
@@ -140,10 +148,21 @@ func (r *ranking) features() {
 		f[fLexMax], f[fLexTop] = lex[0], lex[0]+lex[1]/2+lex[2]/4
 		f[fLexRaw] = lex[0] / max(r.ideal, 1e-9)
 		f[fLexRank] = lexRank[c.file]
+		var groups uint32
 		for i := range c.passages {
-			f[fLexCover] = max(f[fLexCover], c.passages[i].cover)
-			f[fRRF] = max(f[fRRF], r.fused[c.passages[i].ref])
+			p := &c.passages[i]
+			f[fLexCover] = max(f[fLexCover], p.cover)
+			f[fRRF] = max(f[fRRF], r.fused[p.ref])
+			groups |= p.group
+			if p.rank > 0 && p.rank <= nearTop {
+				f[fLexHits] += 0.2
+			}
+			if p.nearRank[0] > 0 && p.nearRank[0] <= nearTop {
+				f[fVecHits] += 0.2
+			}
 		}
+		f[fFileCover] = r.stats.Coverage(lexical.Hit{Groups: groups})
+		f[fLexHits], f[fVecHits] = min(1, f[fLexHits]), min(1, f[fVecHits])
 		for n, l := range r.near {
 			near := best(c.passages, func(p *passage) float64 { return p.near[n] })
 			top, mean := near[0]+near[1]/2+near[2]/4, (near[0]+near[1]+near[2])/3
@@ -163,8 +182,9 @@ func (r *ranking) features() {
 		lexBest, lexTopBest, rrfBest = max(lexBest, lex[0]), max(lexTopBest, f[fLexTop]), max(rrfBest, f[fRRF])
 		r.nameFeatures(c, cache)
 		for name, files := range exact {
-			if files[c.file] {
+			if strength := files[c.file]; strength > 0 {
 				f[fDefExact] = 1
+				f[fDefBest] = max(f[fDefBest], strength)
 				f[fDefRare] = max(f[fDefRare], 1/math.Sqrt(float64(len(files))))
 				if strings.EqualFold(name, stem(c.file.Path)) {
 					f[fDefMain] = 1
@@ -175,6 +195,7 @@ func (r *ranking) features() {
 		f[fDefWord] = share(words, c.file, len(r.terms.words))
 		r.kindFeatures(c)
 	}
+	long := min(1, max(0, float64(len(r.an.Stems)-6)/14))
 	for _, c := range r.cands {
 		f := &c.features
 		f[fLexMax] /= max(lexBest, 1e-9)
@@ -184,6 +205,7 @@ func (r *ranking) features() {
 		f[fVecTop] /= max(nearTopBest[0], 1e-9)
 		f[fSlowMax] /= max(nearBest[1], 1e-9)
 		f[fSlowTop] /= max(nearTopBest[1], 1e-9)
+		f[fLexLong], f[fVecLong] = long*f[fLexTop], long*f[fVecTop]
 	}
 }
 
@@ -221,9 +243,13 @@ func (r *ranking) fileRanks() (words map[*index.File]float64, near [2]map[*index
 	return ranks(r.words), near
 }
 
-// definers maps names to the candidate files that define them.
-func (r *ranking) definers(names []string, fold bool) map[string]map[*index.File]bool {
-	out := map[string]map[*index.File]bool{}
+// nearTop is how many hits of a list count as near the top.
+const nearTop = 30
+
+// definers maps names to the files that define them, with how much of a
+// definition it is: 1 for the strongest of the name.
+func (r *ranking) definers(names []string, fold bool) map[string]map[*index.File]float64 {
+	out := map[string]map[*index.File]float64{}
 	for _, name := range names {
 		var defs []index.Definition
 		if !fold {
@@ -235,23 +261,66 @@ func (r *ranking) definers(names []string, fold bool) map[string]map[*index.File
 		if len(defs) == 0 {
 			continue
 		}
-		files := make(map[*index.File]bool, len(defs))
+		files := make(map[*index.File]float64, len(defs))
+		var most float64
 		for _, d := range defs {
-			files[d.File] = true
+			s := r.strength(d)
+			files[d.File] = max(files[d.File], s)
+			most = max(most, s)
+		}
+		for f := range files {
+			files[f] /= most
 		}
 		out[name] = files
 	}
 	return out
 }
 
+// strength tells the definition that a name is known by from stubs, aliases,
+// doubles in tests and namesakes inside of other things.
+func (r *ranking) strength(d index.Definition) float64 {
+	s := 1 + 0.25*math.Log1p(float64(d.Symbol.EndLine-d.Symbol.StartLine))
+	if d.Symbol.Kind == chunk.Variable {
+		s *= 0.6
+	}
+	if d.Symbol.Parent != "" && !slices.ContainsFunc(r.an.Names, func(n string) bool {
+		return n == d.Symbol.Parent || strings.HasSuffix(d.Symbol.Parent, "."+n)
+	}) {
+		s *= 0.8
+	}
+	if !d.Symbol.Exported {
+		s *= 0.9
+	}
+	c := d.File.Class
+	if c.Test && !r.an.Wants.Tests || c.Vendored || c.Example && !r.an.Wants.Examples {
+		s *= 0.4
+	}
+	if legacy(d.File.Path) || strings.HasSuffix(d.File.Path, ".d.ts") || strings.HasSuffix(d.File.Path, ".pyi") {
+		s *= 0.6
+	}
+	return s
+}
+
+// legacy reports whether a path says that what it holds is superseded.
+func legacy(p string) bool {
+	dir, base := path.Split(lower(p))
+	for seg := range strings.SplitSeq(dir, "/") {
+		switch seg {
+		case "legacy", "deprecated", "obsolete", "old", "compat", "_compat", "attic", "v1", "archive", "archived":
+			return true
+		}
+	}
+	return strings.Contains(base, "deprecated") || strings.Contains(base, "legacy") || strings.Contains(base, "obsolete")
+}
+
 // share is the part of n names that a file defines.
-func share(defs map[string]map[*index.File]bool, f *index.File, n int) float64 {
+func share(defs map[string]map[*index.File]float64, f *index.File, n int) float64 {
 	if n == 0 {
 		return 0
 	}
 	k := 0
 	for _, files := range defs {
-		if files[f] {
+		if files[f] > 0 {
 			k++
 		}
 	}
@@ -364,6 +433,7 @@ func (r *ranking) kindFeatures(c *candidate) {
 	set(fVendored, class.Vendored, w.Vendored)
 	set(fMarkdown, class.SourceType == file.Markdown || class.Docs && class.SourceType != file.Code, w.Docs)
 	set(fData, class.SourceType == file.Text && !class.Docs, w.Config || w.Docs)
+	set(fLegacy, legacy(c.file.Rel), r.terms.stems["legaci"] || r.terms.stems["deprec"] || r.terms.stems["compat"] || r.terms.stems["v1"])
 	set(fReexport, indexName(stem(c.file.Rel)), false)
 	if slices.Contains(r.an.Languages, class.Language) {
 		f[fLanguage] = 1

@@ -76,6 +76,9 @@ func (r *ranking) adjust(c *candidate) float64 {
 	if boost := r.in.Settings.FolderBoost; boost > 1 && inFolder(r.filter.folders, c.file.Path) {
 		s += folderGain * math.Log(boost)
 	}
+	if r.an.Plan.Route == query.RouteFast || r.an.Intent == query.FindDefinition {
+		s += soughtDefinition * c.features[fDefBest]
+	}
 	switch doc := r.in.Document; {
 	case doc == "":
 	case doc == c.file.Path:
@@ -90,8 +93,11 @@ const (
 	// folderGain turns the factor search.folderBoost, which PRD applies to
 	// reciprocal-rank scores, into log-odds: there 1.3 lifts rank 19 over rank 1.
 	folderGain = 8.0
-	sameFile   = 0.3
-	sameDir    = 0.15
+	// soughtDefinition is what the definition of a name gains where nothing
+	// else is asked for.
+	soughtDefinition = 4.0
+	sameFile         = 0.3
+	sameDir          = 0.15
 )
 
 // why tells in words what raised a hit.

@@ -22,6 +22,7 @@ type passage struct {
 	words float64 // BM25F score, 0 where the list does not hold it
 	rank  int     // in the lexical list, from 1; 0 where absent
 	cover float64
+	group uint32 // the question's words that it holds (lexical.Hit.Groups)
 	// near are the cosines by vector list, nearRank the ranks in them.
 	near     [2]float64
 	nearRank [2]int
@@ -126,7 +127,7 @@ func (r *ranking) collect() {
 	r.cands = slices.DeleteFunc(r.cands, func(c *candidate) bool { return len(c.passages) == 0 })
 	for i, h := range r.words.hits {
 		if p := at[h.Ref]; p != nil {
-			p.words, p.rank, p.cover = float64(h.Score), i+1, r.words.coverage[i]
+			p.words, p.rank, p.cover, p.group = float64(h.Score), i+1, r.words.coverage[i], r.words.groups[i]
 		}
 	}
 	for n, l := range r.near {
@@ -243,13 +244,13 @@ func (r *ranking) files() []FileScore {
 // hits orders the chunks: the best of each file by the file's score, further
 // ones of the same file behind with decay.
 func (r *ranking) hits(topK int, relevance float64) []Hit {
-	if len(r.cands) == 0 || relevance < r.in.Settings.MinRelevance {
+	if len(r.cands) == 0 {
 		return nil
 	}
 	var hits []Hit
 	top := r.cands[0].score
 	for _, c := range r.cands {
-		base := relevance * math.Exp((c.score-top)/scoreScale)
+		base, share := logistic(logit(relevance)+(c.score-top)/scoreScale), math.Exp((c.score-top)/shareScale)
 		best := c.passages[c.order[0]].score
 		decay := 1.0
 		for n, i := range c.order {
@@ -263,17 +264,23 @@ func (r *ranking) hits(topK int, relevance float64) []Hit {
 				}
 				decay *= passageDecay * min(1, p.score/max(best, 1e-9))
 			}
-			hits = append(hits, Hit{Ref: p.ref, Score: base * decay, Why: r.why(c, p), Lead: n == 0})
+			hits = append(hits, Hit{Ref: p.ref, Score: base * decay, Share: share * decay, Why: r.why(c, p), Lead: n == 0})
 		}
 	}
 	slices.SortFunc(hits, compareHits(r.in.Snapshot))
+	least := r.in.Settings.MinRelevance
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score < least })
 	return hits[:min(topK, len(hits))]
 }
 
 const (
-	// scoreScale is how much less a file's score (a log-odds) must be for its
-	// relevance to fall by e.
-	scoreScale = 6.0
+	// scoreScale is how many points of a file's score are one unit of log-odds
+	// of its relevance; the tenth file is about six points behind the first.
+	// Smaller ones cut right answers behind weak leads: with 6, 12 % of the
+	// commit questions lost theirs.
+	scoreScale = 12.0
+	// shareScale is the same for Hit.Share, which tells hits apart.
+	shareScale = 6.0
 	// passageDecay is what each further chunk of a file loses. With .7 a file's
 	// second chunk stands behind about two other files.
 	passageDecay = 0.7

@@ -1,7 +1,7 @@
 package search
 
 import (
-	"coderag-ls/engine/query"
+	"math"
 )
 
 // Signals tell whether an index has an answer at all. Unlike the features,
@@ -13,11 +13,13 @@ type Signals struct {
 	Cover float64
 	// Known is the share of the question's words that occur in the index.
 	Known float64
-	// Cosine is the best chunk's, Path the best file name's.
-	Cosine, Path float64
+	// Cosine is the best chunk's.
+	Cosine float64
 	// Named is 1 where something that the question names is defined here, or a
 	// file that it names exists.
 	Named float64
+	// Words is how many distinct content words the question has.
+	Words int
 	// Name is the largest share of the question in a base name or definition.
 	Name float64
 }
@@ -26,12 +28,11 @@ type Signals struct {
 const signalFiles = 3
 
 func (r *ranking) signals() Signals {
-	s := Signals{Known: r.stats.Known()}
+	s := Signals{Known: r.stats.Known(), Words: len(r.an.Stems)}
 	for _, c := range r.cands[:min(signalFiles, len(r.cands))] {
 		f := &c.features
 		s.Cover = max(s.Cover, f[fLexCover])
 		s.Cosine = max(s.Cosine, f[fVecRaw])
-		s.Path = max(s.Path, f[fVecPath])
 		s.Named = max(s.Named, f[fPathNamed])
 		s.Name = max(s.Name, f[fBaseQ]*f[fBaseCover], f[fDefOverlap])
 		if f[fDefExact] > 0 && r.aboutNames() >= 0.3 {
@@ -41,9 +42,35 @@ func (r *ranking) signals() Signals {
 	return s
 }
 
-var _ = query.General
-
-// relevance is calibrated.
+// relevance turns the signals into a probability. The weights are a logistic
+// regression's over 816 questions asked of their own repository (about code,
+// commit messages, web questions) and 19,045 asked of another one, balanced,
+// and moved by two thirds of a unit towards answering. At 0.3, the default of
+// search.minRelevance, 1.0, 2.2 and 4.4 % of the answerable questions are
+// refused and 74, 70 and 79 % of the others, many of which other repositories
+// do answer in part.
 func (s Signals) relevance(vectors bool) float64 {
-	return 1
+	// Few of a long question's words stand in one chunk: length must be
+	// allowed for.
+	length := min(1, math.Log(float64(max(1, s.Words)))/math.Log(30))
+	if s.Named > 0 {
+		// What is named is there, whatever else the words are.
+		return max(foundName, s.words(vectors, length))
+	}
+	return s.words(vectors, length)
 }
+
+// foundName is the relevance of a name that is defined in the index.
+const foundName = 0.8
+
+func (s Signals) words(vectors bool, length float64) float64 {
+	if vectors {
+		return logistic(2.8*s.Cover + 6.7*s.Known + 12.2*s.Cosine + s.Named + 1.1*s.Name + 3.5*length - 13)
+	}
+	return logistic(5.1*s.Cover + 7.1*s.Known + s.Named + 4.9*s.Name + 5.7*length - 11.4)
+}
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// logit is the inverse of logistic.
+func logit(p float64) float64 { return math.Log(p / (1 - p)) }

@@ -78,8 +78,11 @@ type Result struct {
 
 // Hit is one ranked chunk.
 type Hit struct {
-	Ref   index.Ref
-	Score float64 // 0 to 1, falls along the list
+	Ref index.Ref
+	// Score is the calibrated relevance, 0 to 1.
+	Score float64
+	// Share is how near the hit comes to the best one, 0 to 1.
+	Share float64
 	// Why tells in words what raised the hit.
 	Why []string
 	// Lead is set on the best chunk of a file.
@@ -94,6 +97,7 @@ type list struct {
 	hits   []index.Scored
 	// coverage is that of lexical.Stats.Coverage per hit.
 	coverage []float64
+	groups   []uint32
 	err      error
 }
 
@@ -172,7 +176,7 @@ func (s *Searcher) lists(ctx context.Context, in *Input, f *filter, topK int, re
 	wg.Go(func() {
 		found, err := in.Snapshot.Lexical(ctx, lexical.Query{Terms: in.Analysis.Terms, Params: params(in.Settings)},
 			max(in.Settings.BM25K, 2*topK, lexicalDepth), f.keep())
-		words.hits, words.coverage, words.err = found.Hits, found.Coverage, err
+		words.hits, words.coverage, words.groups, words.err = found.Hits, found.Coverage, found.Groups, err
 		stats = found.Stats
 	})
 	wg.Wait()
