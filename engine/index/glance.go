@@ -25,10 +25,12 @@ func (w *worker) glanceAt(_ context.Context, it *item) error {
 	}
 	content, err := file.Read(r.abs(it.rel), w.ix.opts.Files.MaxBytes)
 	if err != nil {
-		return nil // its own turn tells why
+		it.wordless = true // its own turn tells why
+		return nil
 	}
 	class, reason, _ := file.Classify(it.rel, content.Text)
 	if reason != "" {
+		it.wordless = true
 		return nil
 	}
 	doc := text.New(content.Text)

@@ -169,8 +169,10 @@ func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
 	if err != nil {
 		return fmt.Errorf("opening the index of %s: %w", r.Dir, err)
 	}
-	if n := one.store.Info().Notice; n != "" {
-		ix.notice(n)
+	info := one.store.Info()
+	one.empty = info.Vectors == 0
+	if info.Notice != "" {
+		ix.notice(info.Notice)
 	}
 	ix.roots = append(ix.roots, one)
 	return nil

@@ -23,30 +23,60 @@ type part struct {
 	docs  []Doc
 	files []place // part is not set
 	lex   *lexical.Segment
-	defs  map[string][]Definition
-	// folded maps lower-case names to the names of defs.
-	folded func() map[string][]string
+	// defs are the symbols of the files in the order of their names, folded
+	// the places in defs in the order of the names in lower case. Sorted
+	// slices take a fifth of the memory of maps.
+	defs   []Definition
+	folded func() []int32
 	// saved names the file that holds the postings on disk, "" where none does.
 	saved string
 }
 
 func newPart(docs []Doc, files []place, lex *lexical.Segment) *part {
-	p := &part{docs: docs, files: files, lex: lex, defs: map[string][]Definition{}}
+	n := 0
+	for _, at := range files {
+		n += len(at.file.Symbols)
+	}
+	p := &part{docs: docs, files: files, lex: lex, defs: make([]Definition, 0, n)}
 	for _, at := range files {
 		for i := range at.file.Symbols {
-			s := &at.file.Symbols[i]
-			p.defs[s.Name] = append(p.defs[s.Name], Definition{File: at.file, Symbol: s})
+			p.defs = append(p.defs, Definition{File: at.file, Symbol: &at.file.Symbols[i]})
 		}
 	}
-	p.folded = sync.OnceValue(func() map[string][]string {
-		m := make(map[string][]string, len(p.defs))
-		for name := range p.defs {
-			lower := strings.ToLower(name)
-			m[lower] = append(m[lower], name)
+	slices.SortFunc(p.defs, func(a, b Definition) int { return strings.Compare(a.Symbol.Name, b.Symbol.Name) })
+	p.folded = sync.OnceValue(func() []int32 {
+		lower := make([]string, len(p.defs))
+		order := make([]int32, len(p.defs))
+		for i, d := range p.defs {
+			lower[i], order[i] = strings.ToLower(d.Symbol.Name), int32(i)
 		}
-		return m
+		slices.SortFunc(order, func(a, b int32) int { return strings.Compare(lower[a], lower[b]) })
+		return order
 	})
 	return p
+}
+
+// named returns the definitions of a name, in no particular order.
+func (p *part) named(name string) []Definition {
+	from, _ := slices.BinarySearchFunc(p.defs, name, func(d Definition, name string) int { return strings.Compare(d.Symbol.Name, name) })
+	to := from
+	for to < len(p.defs) && p.defs[to].Symbol.Name == name {
+		to++
+	}
+	return p.defs[from:to]
+}
+
+// namedFold is named for a name in lower case, without regard to case.
+func (p *part) namedFold(lower string) []Definition {
+	order := p.folded()
+	at, _ := slices.BinarySearchFunc(order, lower, func(i int32, lower string) int {
+		return strings.Compare(strings.ToLower(p.defs[i].Symbol.Name), lower)
+	})
+	var found []Definition
+	for ; at < len(order) && strings.ToLower(p.defs[order[at]].Symbol.Name) == lower; at++ {
+		found = append(found, p.defs[order[at]])
+	}
+	return found
 }
 
 // builder collects documents for a part. It is used by one goroutine.
@@ -62,6 +92,7 @@ type listBuilder struct {
 	model embed.Model
 	rows  *vector.Builder
 	docs  []int32
+	row   []float32 // scratch
 }
 
 func newListBuilder(m embed.Model, capacity int) *listBuilder {
@@ -74,7 +105,8 @@ func newListBuilder(m embed.Model, capacity int) *listBuilder {
 
 // add appends the row of a document: its content vector with its path's.
 func (l *listBuilder) add(doc int32, v store.Vector, path []float32) {
-	if l.rows.AppendFloat32(combine(v, path, l.model.PathWeight)) == nil {
+	l.row = appendCombined(l.row[:0], v, path, l.model.PathWeight)
+	if l.rows.AppendFloat32(l.row) == nil {
 		l.docs = append(l.docs, doc)
 	}
 }
@@ -121,21 +153,27 @@ func (b *builder) add(f *File, chunks []chunk.Chunk, doc *text.Document, vectors
 	b.files = append(b.files, place{file: f, first: first, count: int32(len(chunks))})
 }
 
-// combine adds the path's vector to a content vector; both count with their
-// own length (embed.Model.PathWeight).
-func combine(v store.Vector, path []float32, weight float32) []float32 {
-	content := make([]float32, len(v.Values))
+// appendCombined appends the unit vector of content and path to dst, which is
+// empty; both count with their own length (embed.Combine).
+func appendCombined(dst []float32, v store.Vector, path []float32, weight float32) []float32 {
+	if len(path) != len(v.Values) {
+		path = nil
+	}
 	for i, q := range v.Values {
-		content[i] = float32(q) * v.Scale
+		x := float32(q) * v.Scale
+		if path != nil {
+			x += weight * path[i]
+		}
+		dst = append(dst, x)
 	}
-	if path == nil {
-		embed.Normalize(content)
-		return content
-	}
-	return embed.Combine(content, path, weight)
+	embed.Normalize(dst)
+	return dst
 }
 
 func (b *builder) build() (*part, []List) {
+	if cap(b.docs) > len(b.docs)+len(b.docs)/16 {
+		b.docs = slices.Clone(b.docs) // it stays for long: what append left over is too much
+	}
 	p := newPart(b.docs, b.files, b.lex.Build())
 	lists := make([]List, 0, len(b.lists))
 	for _, l := range b.lists {

@@ -17,6 +17,7 @@ import (
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/release"
 	"coderag-ls/engine/store"
 )
 
@@ -157,7 +158,11 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 		}
 	}
 	if len(added) > 0 {
+		for _, p := range added {
+			ix.worked.Add(int64(len(p.files)))
+		}
 		ix.replace(added, lists, nil, false)
+		ix.wakeSaver()
 	}
 	return nil
 }
@@ -229,8 +234,15 @@ func (ix *Index) restoreList(ctx context.Context, r *root, m embed.Model, docs [
 // saveQuiet is how long nothing may have happened before postings are written.
 const saveQuiet = 3 * time.Second
 
+func (ix *Index) wakeSaver() {
+	select {
+	case ix.unsaved <- struct{}{}:
+	default:
+	}
+}
+
 // saver keeps the postings on disk up to date whenever work pauses, so that a
-// kill costs little.
+// kill costs little. After much work it gives memory back.
 func (ix *Index) saver(ctx context.Context) {
 	for {
 		select {
@@ -249,6 +261,10 @@ func (ix *Index) saver(ctx context.Context) {
 		}
 		if err := ix.savePostings(); err != nil {
 			ix.notice(fmt.Sprintf("cannot keep the index's postings (the next start is slower): %v", err))
+		}
+		if ix.worked.Load() >= manyNew {
+			ix.worked.Store(0)
+			release.Memory()
 		}
 	}
 }

@@ -22,7 +22,9 @@ type item struct {
 	ticket uint64
 	force  bool // chunk again although nothing changed
 	glance bool // only make the words searchable, until the file's own turn
-	index  int
+	// wordless: a glance found nothing to search (unreadable, binary, minified).
+	wordless bool
+	index    int
 }
 
 type itemHeap []*item
@@ -68,6 +70,7 @@ type queue struct {
 	waiting  map[itemKey]*item
 	inFlight map[itemKey]*item
 	again    map[itemKey]*item // in flight and changed since
+	drained  bool              // there was a time when nothing was left to do
 	ticket   uint64
 	ready    chan struct{} // one token per state change, for workers
 	done     chan struct{} // closed and replaced when items finish
@@ -91,6 +94,7 @@ func (q *queue) push(items ...*item) {
 			old.force = old.force || it.force
 			old.recent = max(old.recent, it.recent)
 			old.prio = min(old.prio, it.prio)
+			old.wordless = false
 			heap.Fix(&q.heap, old.index)
 			continue
 		}
@@ -139,6 +143,11 @@ func (q *queue) finish(items []*item) {
 	for _, it := range items {
 		key := it.key()
 		delete(q.inFlight, key)
+		if it.wordless {
+			if own := q.waiting[itemKey{it.root, it.rel, false}]; own != nil {
+				own.wordless = true
+			}
+		}
 		if next := q.again[key]; next != nil {
 			delete(q.again, key)
 			q.waiting[key] = next
@@ -148,23 +157,31 @@ func (q *queue) finish(items []*item) {
 	close(q.done)
 	q.done = make(chan struct{})
 	more := len(q.heap) > 0
+	q.drained = q.drained || !more && len(q.inFlight) == 0
 	q.mu.Unlock()
 	if more {
 		q.wake()
 	}
 }
 
+// hasDrained reports whether there was a time when nothing was left to do.
+func (q *queue) hasDrained() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.drained
+}
+
 // len is the number of files that must still be chunked.
-func (q *queue) len() int { return q.count(func(*root, string) bool { return true }) }
+func (q *queue) len() int { return q.count(func(*item) bool { return true }) }
 
 // count is the number of files to be chunked for which match holds.
-func (q *queue) count(match func(r *root, rel string) bool) int {
+func (q *queue) count(match func(*item) bool) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := 0
 	for _, m := range []map[itemKey]*item{q.waiting, q.inFlight, q.again} {
 		for _, it := range m {
-			if !it.glance && match(it.root, it.rel) {
+			if !it.glance && match(it) {
 				n++
 			}
 		}

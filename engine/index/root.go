@@ -27,6 +27,7 @@ type root struct {
 	prefix string // "" or "name/": what workspace paths of this root begin with
 	dir    string // the index directory
 	store  store.Store
+	empty  bool // the store had no vectors when it was opened: the first batch need not ask for any
 
 	mu      sync.Mutex
 	rules   *file.Rules

@@ -286,19 +286,13 @@ func (s *Snapshot) DocOf(f *File, line int) (Ref, bool) {
 
 // Definitions returns where a name is defined, in path and line order.
 func (s *Snapshot) Definitions(name string) []Definition {
-	return s.definitions(func(p *part) []Definition { return p.defs[name] })
+	return s.definitions(func(p *part) []Definition { return p.named(name) })
 }
 
 // DefinitionsFold is Definitions without regard to case; lower is in lower
 // case.
 func (s *Snapshot) DefinitionsFold(lower string) []Definition {
-	return s.definitions(func(p *part) []Definition {
-		var all []Definition
-		for _, name := range p.folded()[lower] {
-			all = append(all, p.defs[name]...)
-		}
-		return all
-	})
+	return s.definitions(func(p *part) []Definition { return p.namedFold(lower) })
 }
 
 func (s *Snapshot) definitions(of func(*part) []Definition) []Definition {
@@ -311,7 +305,9 @@ func (s *Snapshot) definitions(of func(*part) []Definition) []Definition {
 		}
 	}
 	slices.SortFunc(found, func(a, b Definition) int {
-		return cmp.Or(strings.Compare(a.File.Path, b.File.Path), cmp.Compare(a.Symbol.StartLine, b.Symbol.StartLine))
+		x, y := a.Symbol, b.Symbol
+		return cmp.Or(strings.Compare(a.File.Path, b.File.Path), cmp.Compare(x.StartLine, y.StartLine), cmp.Compare(x.NameLine, y.NameLine),
+			cmp.Compare(x.EndLine, y.EndLine), strings.Compare(x.Name, y.Name), strings.Compare(x.Parent, y.Parent))
 	})
 	return found
 }

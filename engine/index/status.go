@@ -17,9 +17,9 @@ const maxSkipped = 1000
 // Coverage says how complete and fresh the index is, seen through a snapshot.
 func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 	c := wire.Coverage{Skipped: map[string]int{}, Seq: s.Seq, Indexed: s.FileCount()}
-	c.Pending = ix.queue.count(func(r *root, rel string) bool {
-		f := s.File(r.workspacePath(rel))
-		return f == nil || !f.Provisional
+	c.Pending = ix.queue.count(func(it *item) bool {
+		f := s.File(it.root.workspacePath(it.rel))
+		return !it.wordless && (f == nil || !f.Provisional)
 	})
 	c.Stale = ix.queue.len() > 0 || ix.scans.scanning()
 	for _, r := range ix.roots {
@@ -166,11 +166,7 @@ func (ix *Index) Keep(path string, isDir bool) bool {
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if isDir {
-			reason, _ := r.rules.Decide(rel, true)
-			return reason == ""
-		}
-		return file.IsIgnoreFile(rel) || !r.rules.Ignored(rel)
+		return !isDir && file.IsIgnoreFile(rel) || r.rules.Keep(rel, isDir)
 	}
 	return false
 }

@@ -159,7 +159,7 @@ func (v *View) build(ctx context.Context, base *Snapshot, b *buffer) error {
 	if reason == "" {
 		rec.File = v.ix.chunker.Chunk(ctx, chunk.Input{Path: b.rel, Class: rec.Class, Text: doc})
 		var err error
-		if vectors, _, err = v.ix.inlineVectors(ctx, b.root.store, rec.File.Chunks, doc); err != nil {
+		if vectors, _, err = v.ix.inlineVectors(ctx, b.root, rec.File.Chunks, doc); err != nil {
 			return fmt.Errorf("embedding the buffer %s: %w", b.root.workspacePath(b.rel), err)
 		}
 	}

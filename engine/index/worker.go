@@ -20,11 +20,11 @@ import (
 const (
 	// partDocs is how many documents a part is sealed at: big enough that a
 	// search visits few parts, small enough that the first is there soon.
-	partDocs = 4096
+	partDocs = 8192
 	// firstSeal and laterSeal are how long a worker may hold finished files
 	// back: while little is searchable, and afterwards.
 	firstSeal = 200 * time.Millisecond
-	laterSeal = 2 * time.Second
+	laterSeal = 5 * time.Second
 )
 
 // worker turns queued files into parts.
@@ -158,7 +158,7 @@ func (w *worker) look(ctx context.Context, it *item) error {
 	}
 	f := w.ix.newFile(ctx, r, &rec)
 	f.ModTime = content.ModTime.UnixNano()
-	vectors, fresh, err := w.ix.inlineVectors(ctx, r.store, chunked.Chunks, doc)
+	vectors, fresh, err := w.ix.inlineVectors(ctx, r, chunked.Chunks, doc)
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", f.Path, err)
 	}
@@ -256,13 +256,11 @@ func (w *worker) seal(ctx context.Context) {
 		delete(r.known, rel)
 	}
 	r.mu.Unlock()
+	ix.worked.Add(int64(len(w.items)))
 	ix.queue.finish(w.items)
 	ix.progress()
 	ix.compact()
-	select {
-	case ix.unsaved <- struct{}{}:
-	default:
-	}
+	ix.wakeSaver()
 	if ix.vectors != nil {
 		ix.vectors.wake()
 	}
@@ -334,7 +332,7 @@ func (ix *Index) inlineModels() []embed.Model {
 
 // inlineVectors returns the content vectors of the inline model, from the store
 // where it has them. fresh are those that must be stored.
-func (ix *Index) inlineVectors(ctx context.Context, st store.Store, chunks []chunk.Chunk, doc *text.Document) (vectors [][]store.Vector, fresh []map[store.VectorKey]store.Vector, err error) {
+func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chunk, doc *text.Document) (vectors [][]store.Vector, fresh []map[store.VectorKey]store.Vector, err error) {
 	if ix.opts.Inline == nil {
 		return nil, nil, nil
 	}
@@ -343,30 +341,30 @@ func (ix *Index) inlineVectors(ctx context.Context, st store.Store, chunks []chu
 	for i := range chunks {
 		keys[i] = vectorKey(&chunks[i])
 	}
-	have, err := st.Vectors(ctx, fp, keys)
-	if err != nil {
-		return nil, nil, err
-	}
-	ix.counters.cacheHits.Add(int64(len(have)))
-	var texts []string
-	var missing []int
-	for i, k := range keys {
-		if _, ok := have[k]; !ok {
-			texts, missing = append(texts, chunk.Embeddable(chunks[i], doc)), append(missing, i)
+	have := map[store.VectorKey]store.Vector{}
+	if !r.empty || ix.queue.hasDrained() {
+		var err error
+		if have, err = r.store.Vectors(ctx, fp, keys); err != nil {
+			return nil, nil, err
 		}
 	}
-	made := map[store.VectorKey]store.Vector{}
-	if len(texts) > 0 {
-		vs, err := ix.opts.Inline.Embed(ctx, texts)
+	ix.counters.cacheHits.Add(int64(len(have)))
+	made := make(map[store.VectorKey]store.Vector, len(keys)-len(have))
+	for i, k := range keys {
+		if _, ok := have[k]; ok {
+			continue
+		}
+		if _, ok := made[k]; ok {
+			continue
+		}
+		v, err := ix.opts.Inline.Embed(ctx, []string{chunk.Embeddable(chunks[i], doc)})
 		if err != nil {
 			return nil, nil, err
 		}
-		ix.counters.embedded.Add(int64(len(vs)))
-		for n, i := range missing {
-			scale, values := embed.Quantize(vs[n])
-			made[keys[i]] = store.Vector{Scale: scale, Values: values}
-		}
+		scale, values := embed.Quantize(v[0])
+		made[k] = store.Vector{Scale: scale, Values: values}
 	}
+	ix.counters.embedded.Add(int64(len(made)))
 	row := make([]store.Vector, len(chunks))
 	for i, k := range keys {
 		v, ok := have[k]

@@ -1,0 +1,25 @@
+// Package release gives memory back to the system after a large piece of work.
+// Left alone, Go's runtime keeps for minutes what its heap grew to, and the C
+// library keeps what the parsers freed for as long as the process lives.
+package release
+
+/*
+#include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+static void trim(void) { malloc_trim(0); }
+#else
+static void trim(void) {}
+#endif
+*/
+import "C"
+
+import "runtime/debug"
+
+// Memory returns what neither Go nor C uses any more. It collects garbage,
+// which takes some 0.2 s of processor time per 300 MB in use: call it when
+// there is nothing else to do.
+func Memory() {
+	debug.FreeOSMemory()
+	C.trim()
+}
