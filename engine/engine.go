@@ -186,7 +186,7 @@ func (e *Engine) SetSettings(ctx context.Context, s config.Settings) error {
 	if reflect.DeepEqual(before.Index, s.Index) && reflect.DeepEqual(before.Chunk, s.Chunk) && before.Embed == s.Embed {
 		return nil
 	}
-	return e.reopen(ctx)
+	return e.reopen(ctx, func() { e.settings = before })
 }
 
 // SetRoots changes the workspace folders.
@@ -196,17 +196,24 @@ func (e *Engine) SetRoots(ctx context.Context, roots []file.Root) error {
 	if reflect.DeepEqual(e.roots, roots) {
 		return nil
 	}
+	before := e.roots
 	e.roots = roots
-	return e.reopen(ctx)
+	return e.reopen(ctx, func() { e.roots = before })
 }
 
-func (e *Engine) reopen(ctx context.Context) error {
+// reopen opens the index anew. Where that cannot be done, back restores what
+// was in force: that goes on, and the error is returned.
+func (e *Engine) reopen(ctx context.Context, back func()) error {
 	if e.closed {
 		return errClosed
 	}
 	err := e.closeIndex()
 	if openErr := e.openIndex(ctx); openErr != nil {
-		return errors.Join(err, openErr)
+		back()
+		err = errors.Join(err, openErr)
+		if again := e.openIndex(ctx); again != nil {
+			return errors.Join(err, again)
+		}
 	}
 	for v := range e.views {
 		v.attach(e.ix)

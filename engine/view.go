@@ -205,7 +205,7 @@ func (v *View) Status(ctx context.Context) (wire.Status, error) {
 	s.Version = v.e.opts.Version
 	s.RSSBytes = residentBytes()
 	v.e.mu.RLock()
-	s.Notices = append(slices.Clone(v.e.notices), s.Notices...)
+	s.Notices = append(append([]string{}, v.e.notices...), s.Notices...)
 	v.e.mu.RUnlock()
 	return s, nil
 }

@@ -158,6 +158,22 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// A folder that is left out is looked at again when everything is.
+func TestFolderComesLater(t *testing.T) {
+	dir := folder(t, "a/x.go", "needle a\n")
+	late := filepath.Join(dir, "late")
+	w := &lsptest.Workspace{}
+	e := lsptest.Start(t, lsptest.Config{Client: lsptest.VSCode, Server: lsp.Options{Open: w.Open}, Folders: []string{late}})
+	if err := e.Call(lsp.MethodSearch, wire.SearchParams{Query: "needle"}, nil); code(err) != requestFailed || !strings.Contains(err.Error(), late+" is not indexed: it does not exist") {
+		t.Errorf("a folder that does not exist: %v", err)
+	}
+	write(t, filepath.Join(late, "x.go"), "needle late\n")
+	e.Sync(wire.SyncParams{Scan: true})
+	if got := hits(t, e, "needle"); !slices.Equal(got, []string{"x.go: needle late"}) {
+		t.Errorf("hits when it has come: %q", got)
+	}
+}
+
 // A session about single files answers what it can, and says what it cannot.
 func TestNoFolder(t *testing.T) {
 	e := lsptest.Start(t, lsptest.Config{Client: lsptest.Neovim, Server: lsp.Options{}})

@@ -2,7 +2,10 @@ package lsp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +42,9 @@ func rootsOf(folders []workspaceFolder) (roots []file.Root, notes []string) {
 		}
 		dir = filepath.Clean(dir)
 		switch info, err := os.Stat(dir); {
+		case errors.Is(err, fs.ErrNotExist):
+			notes = append(notes, fmt.Sprintf("%s is not indexed: it does not exist", dir))
+			continue
 		case err != nil:
 			notes = append(notes, fmt.Sprintf("%s is not indexed: %v", dir, err))
 			continue
@@ -49,12 +55,29 @@ func rootsOf(folders []workspaceFolder) (roots []file.Root, notes []string) {
 			notes = append(notes, fmt.Sprintf("%s is not indexed: it holds more than a project; open the project's own folder", dir))
 			continue
 		}
+		if err := readable(dir); err != nil {
+			notes = append(notes, fmt.Sprintf("%s is not indexed: it cannot be read: %v", dir, err))
+			continue
+		}
 		if slices.ContainsFunc(roots, func(r file.Root) bool { return r.Dir == dir }) {
 			continue
 		}
 		roots = append(roots, file.Root{Name: uniqueName(names, folder.Name, dir), Dir: dir})
 	}
 	return roots, notes
+}
+
+// readable says why a folder cannot be listed.
+func readable(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_, err = f.Readdirnames(1)
+	if errors.Is(err, io.EOF) {
+		err = nil // it is empty
+	}
+	return errors.Join(err, f.Close())
 }
 
 // uniqueName returns a folder's name as paths are prefixed with it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,7 @@ type manager struct {
 	pull     bool          // the client's settings are to be asked for
 	wanted   uint64        // numbers the wishes
 	settled  uint64        // the last wish that was fulfilled, or failed
+	leftOut  bool          // a folder is not indexed for what it was when it was looked at
 	change   chan struct{} // closed when settled changes
 	ws       Workspace     // nil where none is open
 	view     View          // nil where ws is
@@ -158,10 +160,10 @@ func (m *manager) fulfil() {
 	for _, problem := range slices.Concat(problems, notes) {
 		m.report(problem)
 	}
-	err := m.adjust(ws, roots, *before, settings)
+	err := m.adjust(ws, roots, notes, *before, settings)
 
 	m.mu.Lock()
-	m.settled = want
+	m.settled, m.leftOut = want, len(notes) > 0 || !slices.Equal(m.roots, roots)
 	if m.ws == nil {
 		m.err = err
 	}
@@ -170,17 +172,25 @@ func (m *manager) fulfil() {
 	m.mu.Unlock()
 }
 
-// adjust opens, changes or closes the index.
-func (m *manager) adjust(ws Workspace, roots []file.Root, before, settings config.Settings) error {
+// adjust opens, changes or closes the index. notes say which folders were left
+// out and why.
+func (m *manager) adjust(ws Workspace, roots []file.Root, notes []string, before, settings config.Settings) error {
 	switch {
 	case len(roots) == 0:
-		m.closeWorkspace(errNoFolder)
-		if m.first(errNoFolder.Error()) {
-			m.s.logMessage(messageInfo, "coderag: "+errNoFolder.Error())
+		why := errNoFolder
+		if len(notes) > 0 {
+			why = errors.New("nothing is indexed: " + strings.Join(notes, "; "))
 		}
-		return errNoFolder
+		m.closeWorkspace(why)
+		if m.first(why.Error()) {
+			m.s.logMessage(messageInfo, "coderag: "+why.Error())
+		}
+		return why
 	case ws == nil:
 		return m.open(roots, settings)
+	}
+	if reflect.DeepEqual(before, settings) && slices.Equal(m.roots, roots) {
+		return nil
 	}
 	if !reflect.DeepEqual(before, settings) {
 		if err := ws.SetSettings(m.ctx, settings); err != nil {
@@ -193,13 +203,14 @@ func (m *manager) adjust(ws Workspace, roots []file.Root, before, settings confi
 	if !slices.Equal(m.roots, roots) {
 		if err := ws.SetRoots(m.ctx, roots); err != nil {
 			m.report("changing the folders: " + err.Error())
+		} else {
+			m.roots = roots
 		}
-		m.roots = roots
 		m.mu.Lock()
 		m.applyOpen("folders changed") // some may be in the new ones
 		m.mu.Unlock()
 	}
-	m.watch(ws, roots, settings)
+	m.watch(ws, m.roots, settings)
 	return nil
 }
 
@@ -310,6 +321,17 @@ func (m *manager) first(text string) bool {
 	told := m.reported[text]
 	m.reported[text] = true
 	return !told
+}
+
+// lookAgain has folders that were left out looked at again, since they may have
+// come or become readable; req then waits for that.
+func (m *manager) lookAgain(req *request) {
+	m.mu.Lock()
+	leftOut := m.leftOut
+	m.mu.Unlock()
+	if leftOut {
+		m.want(func() { req.wanted = m.wanted + 1 })
+	}
 }
 
 // viewFor returns the view of the open index once it is as the request wants

@@ -31,6 +31,7 @@ func (s *server) status(ctx context.Context, req *request, _ WorkDone) (*Status,
 
 // reindex has files indexed again, all where none are named.
 func (s *server) reindex(ctx context.Context, req *request, p ReindexParams) (any, error) {
+	s.manager.lookAgain(req)
 	view, err := s.manager.viewFor(ctx, req)
 	if err != nil {
 		return nil, err
@@ -45,6 +46,9 @@ func (s *server) sync(ctx context.Context, req *request, p SyncParams) (*SyncRes
 		return nil, err
 	}
 	defer done()
+	if p.Scan {
+		s.manager.lookAgain(req)
+	}
 	view, err := s.manager.viewFor(ctx, req)
 	if err != nil {
 		return nil, err

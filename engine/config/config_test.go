@@ -147,6 +147,8 @@ func TestProblems(t *testing.T) {
 	for _, tt := range []struct{ name, tree, want string }{
 		{"unknown, suggested", `{"search": {"topk": 12, "rrfK": 33}}`, "search.topk: there is no such setting; did you mean search.topK?"},
 		{"unknown group", `{"zzzzzzzzzzzz": 1, "search.rrfK": 33}`, "zzzzzzzzzzzz: there is no such setting"},
+		{"list for a group", `{"index": [], "search.rrfK": 33}`, "index: is a group of settings: want an object, not []"},
+		{"number for the section", `{"coderag": 5, "search.rrfK": 33}`, "coderag: is a group of settings: want an object, not 5"},
 		{"text for a number", `{"search": {"topK": "many", "rrfK": 33}}`, `search.topK: "many" is not a whole number`},
 		{"fraction", `{"search": {"topK": 12.5, "rrfK": 33}}`, "search.topK: 12.5 is not a whole number"},
 		{"huge", `{"search": {"topK": 1e300, "rrfK": 33}}`, "is not a whole number"},
@@ -177,6 +179,7 @@ func TestClientConfigurationShapes(t *testing.T) {
 		{`{"coderag": {"search": {"topK": 12}}}`, 0},
 		{`{"coderag": {"search.topK": 12}}`, 0},
 		{`{"search": {"topK": 12, "rrfK": null}}`, 0},
+		{`{"search": {"topK": 12}, "index": null, "coderag": null}`, 0},
 		{`{"search": {"topK": 12}, "server": {"path": "/usr/bin/coderag-ls"}, "trace": {"server": "off"}}`, 0},
 		{`{"coderag": {"search": {"topK": 12}}, "other": true}`, 1},
 	} {

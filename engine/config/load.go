@@ -140,8 +140,10 @@ func fromTree(source Source, origin string, tree map[string]any) (layer, []Probl
 			case !known && isMap:
 				walk(name+".", inner)
 				continue
-			case tree[key] == nil && known:
+			case tree[key] == nil && (known || isGroup(settings, name) || name == Section):
 				continue
+			case !known && (isGroup(settings, name) || name == Section):
+				message = fmt.Sprintf("is a group of settings: want an object, not %s", show(tree[key]))
 			case !known:
 				message = unknown(name, slices.Collect(maps.Keys(settings)))
 			case source == FromWorkspace && d.Scope == Machine:
@@ -159,6 +161,16 @@ func fromTree(source Source, origin string, tree map[string]any) (layer, []Probl
 	}
 	walk("", tree)
 	return values, problems
+}
+
+// isGroup reports whether a name is what settings' names begin with.
+func isGroup(settings map[string]Setting, name string) bool {
+	for known := range settings {
+		if strings.HasPrefix(known, name+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // clientsOwn reports whether a name in an editor's section is the editor's
