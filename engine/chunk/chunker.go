@@ -202,7 +202,7 @@ func (w *worker) parse(ctx context.Context) (fallback string) {
 	if grammar == "c" && strings.HasSuffix(w.in.Path, ".h") && looksLikeCPP(src) {
 		grammar = "c++"
 	}
-	o, err := w.parser.Outline(ctx, grammar, src, w.c.opts.ParseDeadline, w.c.opts.MaxChars/2)
+	o, err := w.parser.Outline(ctx, grammar, src, w.c.opts.ParseDeadline, w.c.opts.MaxChars*4/5)
 	switch {
 	case errors.Is(err, treesitter.ErrNoGrammar):
 		return fallbackNoGrammar

@@ -235,9 +235,16 @@ func character(text string, i int) int {
 	return i + 1
 }
 
-func wordByte(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
-}
+func wordByte(b byte) bool { return wordBytes[b] }
+
+// wordBytes are the bytes that words are made of: letters, digits, underscores
+// and all that is not ASCII.
+var wordBytes = func() (t [256]bool) {
+	for b := range t {
+		t[b] = b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
+	}
+	return t
+}()
 
 // regexMayStart reports whether a slash at i starts a regular expression
 // literal: where an operand is expected.

@@ -362,6 +362,7 @@ func (w *worker) used(chunks []Chunk) {
 		all[i] = w.imports[i].Target
 	}
 	all = distinct(all)
+	names := newNameSet(w.imports)
 	var found []string
 	for k := range chunks {
 		c := &chunks[k]
@@ -369,18 +370,62 @@ func (w *worker) used(chunks []Chunk) {
 			c.Imports = all
 			continue
 		}
-		text := w.src.span(c.StartLine, c.EndLine)
+		names.scan(w.src.span(c.StartLine, c.EndLine))
 		found = found[:0]
 		for i := range w.imports {
-			for _, l := range w.imports[i].locals {
-				if hasWord(text, l) {
-					found = append(found, w.imports[i].Target)
-					break
-				}
+			if names.seen[i] {
+				found = append(found, w.imports[i].Target)
 			}
 		}
 		if len(found) > 0 {
 			c.Imports = append([]string(nil), distinct(found)...)
 		}
+	}
+}
+
+// nameSet finds which imports a text uses, in one pass over its words.
+type nameSet struct {
+	lengths [256]uint64 // by first byte: which lengths the names have
+	names   []localName
+	seen    []bool // by import
+}
+
+type localName struct {
+	name   string
+	target int
+}
+
+func newNameSet(imports []imported) *nameSet {
+	s := &nameSet{seen: make([]bool, len(imports))}
+	for i := range imports {
+		for _, l := range imports[i].locals {
+			s.names = append(s.names, localName{l, i})
+			s.lengths[l[0]] |= 1 << min(len(l), 63)
+		}
+	}
+	return s
+}
+
+// scan sets seen for the imports whose names are words of the text.
+func (s *nameSet) scan(text string) {
+	clear(s.seen)
+	for i := 0; i < len(text); {
+		if !wordByte(text[i]) {
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(text) && wordByte(text[j]) {
+			j++
+		}
+		if s.lengths[text[i]]&(1<<min(j-i, 63)) != 0 {
+			word := text[i:j]
+			for k := range s.names {
+				if s.names[k].name == word {
+					s.seen[s.names[k].target] = true
+				}
+			}
+		}
+		i = j
 	}
 }
