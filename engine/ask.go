@@ -71,13 +71,22 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 	return wire.ContextResult{}, nil
 }
 
-// Explain explains the symbol at a range's start.
-func (v *View) Explain(ctx context.Context, p wire.RangeParams) (wire.ExplainResult, error) {
-	return wire.ExplainResult{}, nil
-}
-
-// ExplainName explains the symbol of that name, preferring what is near the
-// document.
-func (v *View) ExplainName(ctx context.Context, name string, near wire.Document) (wire.ExplainResult, error) {
-	return wire.ExplainResult{}, nil
+// Explain explains the symbol of that name. Of several definitions the one
+// nearest to the document and its range comes first.
+func (v *View) Explain(ctx context.Context, name string, near wire.Document) (wire.ExplainResult, error) {
+	if err := checkQuery(&wire.SearchParams{Query: name}); err != nil {
+		return wire.ExplainResult{}, err
+	}
+	st, err := v.begin(ctx)
+	if err != nil {
+		return wire.ExplainResult{}, err
+	}
+	var from answer.Near
+	from.Path, from.Line = v.place(st.ix, &near)
+	res, err := answer.Explain(ctx, st.snap, texts{st}, name, from)
+	if err != nil {
+		return wire.ExplainResult{}, err
+	}
+	res.Coverage = st.ix.Coverage(st.snap)
+	return res, nil
 }

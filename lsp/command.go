@@ -72,7 +72,7 @@ func (s *server) explainName(ctx context.Context, req *request, name string) (*E
 	if err != nil {
 		return nil, err
 	}
-	result, err := view.ExplainName(ctx, name, wire.Document{})
+	result, err := view.Explain(ctx, name, wire.Document{})
 	if err != nil {
 		return nil, queryError(err)
 	}

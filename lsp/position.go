@@ -54,17 +54,14 @@ func isIdentifier(r rune) bool {
 	return r == '_' || r == '$' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
 
-// explain explains the symbol at the location's start. In a document that is
-// no file, the workspace's symbol of that name is meant.
+// explain explains the symbol at the location's start, as the workspace defines
+// it nearest to there.
 func (l location) explain(ctx context.Context, view View) (wire.ExplainResult, error) {
-	if l.path != "" {
-		return view.Explain(ctx, wire.RangeParams{Document: l.document})
-	}
 	name := l.identifier()
 	if name == "" {
 		return wire.ExplainResult{Definitions: []wire.Citation{}, Usages: []wire.Citation{}, Tests: []wire.Citation{}}, nil
 	}
-	return view.ExplainName(ctx, name, wire.Document{})
+	return view.Explain(ctx, name, l.document)
 }
 
 // textOf returns a document's text: the editor's, else the workspace's. Where

@@ -320,15 +320,7 @@ func (v view) selection(ctx context.Context, d wire.Document) (string, error) {
 	return content[start:end], nil
 }
 
-func (v view) Explain(ctx context.Context, p wire.RangeParams) (wire.ExplainResult, error) {
-	name, err := v.selection(ctx, p.Document)
-	if err != nil {
-		return wire.ExplainResult{}, err
-	}
-	return v.ExplainName(ctx, name, p.Document)
-}
-
-func (v view) ExplainName(ctx context.Context, name string, _ wire.Document) (wire.ExplainResult, error) {
+func (v view) Explain(ctx context.Context, name string, _ wire.Document) (wire.ExplainResult, error) {
 	if err := v.w.before(ctx, "explain"); err != nil {
 		return wire.ExplainResult{}, err
 	}
