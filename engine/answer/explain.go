@@ -202,14 +202,14 @@ func (v *Verifier) definition(ctx context.Context, snap *index.Snapshot, d index
 func headline(md *strings.Builder, d index.Definition, c wire.Citation) {
 	s := d.Symbol
 	if s.Signature != "" {
-		md.WriteString(fenced(s.Signature, d.File.Class.Language))
+		md.WriteString(Fenced(s.Signature, d.File.Class.Language))
 		md.WriteString("\n")
 	}
 	summary := sentence(s.Summary)
 	if summary != "" {
 		summary = ": " + summary
 	}
-	fmt.Fprintf(md, "%s is %s%s%s\n", code(symbolName(s, d.File.Class.Language)), nounIn(s.Kind, d.File.Class.Language), summary, cite(c.ID))
+	fmt.Fprintf(md, "%s is %s%s%s\n", Code(symbolName(s, d.File.Class.Language)), nounIn(s.Kind, d.File.Class.Language), summary, cite(c.ID))
 }
 
 // explainUses fills uses and tests.
@@ -261,7 +261,7 @@ func writeUses(md *strings.Builder, title string, uses []wire.Citation) {
 		if who == "" {
 			who = c.Path
 		}
-		fmt.Fprintf(md, "- %s: %s%s\n", code(who), code(clip(strings.TrimSpace(c.Text), 120)), cite(c.ID))
+		fmt.Fprintf(md, "- %s: %s%s\n", Code(who), Code(clip(strings.TrimSpace(c.Text), 120)), cite(c.ID))
 	}
 }
 

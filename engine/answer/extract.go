@@ -158,7 +158,7 @@ func (m *maker) nothing() {
 	case len(m.in.Result.Hits) > 0:
 		m.write("What was found has been changed or deleted since it was indexed; nothing that still stands answers this. Ask again in a moment.\n")
 	default:
-		m.write("I don't know: nothing relevant to %s was found in %s.\n", code(clip(m.in.Analysis.Cleaned, 120)), files)
+		m.write("I don't know: nothing relevant to %s was found in %s.\n", Code(clip(m.in.Analysis.Cleaned, 120)), files)
 	}
 }
 
@@ -204,7 +204,7 @@ func (m *maker) lead(h hit) {
 
 func (m *maker) quote(h hit, w window) {
 	if lines, ok := h.place.Doc.Lines(w.start, w.end); ok {
-		m.write("%s", fenced(lines, h.doc.File.Class.Language))
+		m.write("%s", Fenced(lines, h.doc.File.Class.Language))
 	}
 }
 
@@ -295,7 +295,7 @@ func (m *maker) context(ctx context.Context, lead hit) {
 	}
 	uses = spread(uses, m.in.Snapshot)
 	if len(uses) > 0 {
-		m.write("\n**Where %s is used**\n\n", code(t.name))
+		m.write("\n**Where %s is used**\n\n", Code(t.name))
 		for _, u := range uses[:min(mostUses, len(uses))] {
 			m.usage(u)
 		}
@@ -322,9 +322,9 @@ func (m *maker) usage(u usage) {
 	}
 	who := place(d)
 	if u.caller != nil {
-		who = code(symbolName(u.caller, d.Language)) + " in " + who
+		who = Code(symbolName(u.caller, d.Language)) + " in " + who
 	}
-	m.write("- %s %s: %s%s\n", who, verb, code(clip(u.text, 160)), cite(id))
+	m.write("- %s %s: %s%s\n", who, verb, Code(clip(u.text, 160)), cite(id))
 }
 
 // usageAnswer leads with the uses of what the question names. It is false
@@ -347,7 +347,7 @@ func (m *maker) usageAnswer(ctx context.Context, hits []hit) bool {
 		if len(uses) == 0 {
 			continue
 		}
-		m.write("%s is used on %d %s%s:\n\n", code(name), n, plural(n, "line", "lines"), atLeast(n))
+		m.write("%s is used on %d %s%s:\n\n", Code(name), n, plural(n, "line", "lines"), atLeast(n))
 		// The first line of each file before further ones of the same.
 		uses = spread(uses, m.in.Snapshot)
 		for i, u := range uses {
@@ -452,7 +452,7 @@ func (m *maker) fileOverview(h hit) {
 			names = append(names, s.Name)
 		}
 	}
-	m.write("%s has %d lines", code(f.Path), p.Doc.LineCount())
+	m.write("%s has %d lines", Code(f.Path), p.Doc.LineCount())
 	if len(names) > 0 {
 		m.write(" and defines %s", list(names, maxOverview))
 	}

@@ -106,9 +106,9 @@ func nounIn(k chunk.Kind, language string) string {
 	return noun(k)
 }
 
-// code writes an identifier or a line of code as inline code, with a fence
-// that it does not hold.
-func code(s string) string {
+// Code writes an identifier or a line of code as inline code that it cannot
+// break out of.
+func Code(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -181,7 +181,7 @@ func sentence(s string) string {
 	var b strings.Builder
 	for i, p := range parts {
 		if i%2 == 1 {
-			b.WriteString(code(p))
+			b.WriteString(Code(p))
 		} else {
 			b.WriteString(escaper.Replace(p))
 		}
@@ -189,8 +189,9 @@ func sentence(s string) string {
 	return b.String()
 }
 
-// fenced quotes lines exactly, in a block whose fence they do not hold.
-func fenced(lines, language string) string {
+// Fenced quotes lines exactly, in a Markdown block whose fence they do not
+// hold.
+func Fenced(lines, language string) string {
 	fence := "```"
 	for strings.Contains(lines, fence) {
 		fence += "`"
@@ -222,7 +223,7 @@ func fenceLanguage(l string) string {
 func cite(id string) string { return " [" + id + "]" }
 
 // place names the file of a chunk in a sentence.
-func place(d *index.Doc) string { return code(d.File.Path) }
+func place(d *index.Doc) string { return Code(d.File.Path) }
 
 // describe is the sentence that tells what a chunk is.
 func describe(d *index.Doc) string {
@@ -244,14 +245,14 @@ func describe(d *index.Doc) string {
 		return fmt.Sprintf("The section “%s” of %s says", name, place(d))
 	case chunk.Module, chunk.Lines, chunk.Block:
 		if d.Name != "" && d.Kind == chunk.Block {
-			return fmt.Sprintf("%s is a part of %s", code(d.Name), place(d))
+			return fmt.Sprintf("%s is a part of %s", Code(d.Name), place(d))
 		}
 		if len(d.Symbols) > 0 {
 			return fmt.Sprintf("%s defines %s", place(d), list(d.Symbols, 4))
 		}
 		return fmt.Sprintf("%s has this", place(d))
 	}
-	s := fmt.Sprintf("%s is %s in %s", code(qualified(d)), nounIn(d.Kind, d.Language), place(d))
+	s := fmt.Sprintf("%s is %s in %s", Code(qualified(d)), nounIn(d.Kind, d.Language), place(d))
 	switch {
 	case len(d.EntryPoints) > 0:
 		s += ", an entry point (" + list(d.EntryPoints, 2) + ")"
@@ -262,7 +263,7 @@ func describe(d *index.Doc) string {
 	case summary != "":
 		s += ": " + summary
 	case head != "" && len(head) <= maxSentence:
-		s += ": " + code(head)
+		s += ": " + Code(head)
 	}
 	return s
 }
@@ -278,7 +279,7 @@ func list(names []string, most int) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(code(n))
+		b.WriteString(Code(n))
 	}
 	return b.String()
 }

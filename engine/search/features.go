@@ -98,10 +98,6 @@ type questionTerms struct {
 func newQuestionTerms(tok *lexical.Tokenizer, a *query.Analysis) questionTerms {
 	t := questionTerms{stems: make(map[string]bool, len(a.Stems))}
 	for _, term := range a.Terms {
-		// Keywords ("function", "file") do not name a place.
-		if term.Weight < 1 && slices.Contains(a.Stems, term.Text) && len(a.Stems) > 1 {
-			continue
-		}
 		if slices.Contains(a.Stems, term.Text) && !t.stems[term.Text] {
 			t.stems[term.Text] = true
 			t.list = append(t.list, term.Text)

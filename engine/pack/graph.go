@@ -1,0 +1,309 @@
+package pack
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/wire"
+)
+
+// The relations between files (TS, stage 3).
+const (
+	Imports    = "imports"
+	ImportedBy = "imported_by"
+	TestFor    = "test_for"
+	Sibling    = "sibling_file"
+)
+
+// maxRelated is how many related files are told.
+const maxRelated = 10
+
+// relation is a related file.
+type relation struct {
+	from, file *index.File
+	kind       string
+	distance   int
+	names      []string // what is imported
+}
+
+// graph resolves imports to files by their names: the target's last parts must
+// be the end of a file's path. That needs no build files and is right wherever
+// names are not ambiguous; of several files the one with the longest common
+// beginning is taken.
+type graph struct {
+	files []*index.File
+	// byName maps a module's last name part to the files it may mean.
+	byName map[string][]*index.File
+}
+
+func newGraph(s *index.Snapshot) *graph {
+	g := &graph{files: s.Files(), byName: map[string][]*index.File{}}
+	for _, f := range g.files {
+		name := moduleName(f.Path)
+		g.byName[name] = append(g.byName[name], f)
+	}
+	return g
+}
+
+// moduleName is the name that imports know a file by: its base name, or its
+// directory's where the file stands for the directory.
+func moduleName(p string) string {
+	base := path.Base(p)
+	base = strings.TrimSuffix(base, path.Ext(base))
+	switch base {
+	case "index", "__init__", "mod", "init", "lib":
+		if dir := path.Dir(p); dir != "." {
+			return path.Base(dir)
+		}
+	}
+	return strings.TrimSuffix(base, ".d")
+}
+
+// parts are the name parts of an import target, without leading dots and a
+// file's extension.
+func parts(target string) []string {
+	target = strings.Trim(target, "\"'<> ")
+	if ext := path.Ext(target); strings.Contains(target, "/") && len(ext) > 1 && len(ext) <= 4 {
+		target = strings.TrimSuffix(target, ext)
+	} else if strings.HasSuffix(target, ".h") || strings.HasSuffix(target, ".hpp") {
+		target = strings.TrimSuffix(target, ext)
+	}
+	return strings.FieldsFunc(target, func(r rune) bool { return strings.ContainsRune("./:\\", r) })
+}
+
+// resolve finds the file that an import of a file means, nil where it is none
+// of the workspace's.
+func (g *graph) resolve(from *index.File, target string, names []string) *index.File {
+	ps := parts(target)
+	// "from . import app": the names are modules.
+	if len(ps) == 0 {
+		for _, n := range names {
+			if f := g.find(from, []string{n}); f != nil {
+				return f
+			}
+		}
+		return nil
+	}
+	if f := g.find(from, ps); f != nil {
+		return f
+	}
+	// Java's and Rust's last part may be a type or an item of the module.
+	if len(ps) > 1 {
+		return g.find(from, ps[:len(ps)-1])
+	}
+	return nil
+}
+
+func (g *graph) find(from *index.File, ps []string) *index.File {
+	last := ps[len(ps)-1]
+	var best *index.File
+	bestScore := -1
+	consider := func(f *index.File, p string) {
+		if f == from || !sameFamily(from.Class.Language, f.Class.Language) {
+			return
+		}
+		matched := suffix(p, ps)
+		if matched == 0 || matched < len(ps) && matched < 2 && len(ps) > 2 {
+			return
+		}
+		if score := matched*16 + common(from.Path, f.Path); score > bestScore {
+			best, bestScore = f, score
+		}
+	}
+	for _, f := range g.byName[last] {
+		p := strings.TrimSuffix(f.Path, path.Ext(f.Path))
+		if b := path.Base(p); moduleName(f.Path) != b && !strings.HasPrefix(b, moduleName(f.Path)) {
+			p = path.Dir(p)
+		}
+		consider(f, p)
+	}
+	if best == nil && from.Class.Language == "go" {
+		// A package is a directory: any file of it stands for it.
+		for _, f := range g.files {
+			if path.Base(path.Dir(f.Path)) == last && !f.Class.Test {
+				consider(f, path.Dir(f.Path))
+			}
+		}
+	}
+	return best
+}
+
+// suffix counts how many of the last parts are the path's last segments; a
+// single one must match.
+func suffix(p string, ps []string) int {
+	segs := strings.Split(p, "/")
+	n := 0
+	for n < len(segs) && n < len(ps) && strings.EqualFold(segs[len(segs)-1-n], ps[len(ps)-1-n]) {
+		n++
+	}
+	return n
+}
+
+// common counts the path segments that two paths begin with.
+func common(a, b string) int {
+	x, y := strings.Split(path.Dir(a), "/"), strings.Split(path.Dir(b), "/")
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return min(n, 15)
+}
+
+// sameFamily reports whether code of one language may import the other.
+func sameFamily(a, b string) bool { return family(a) == family(b) }
+
+func family(l string) string {
+	switch l {
+	case "typescript", "tsx", "javascript", "jsx", "vue", "svelte":
+		return "js"
+	case "c", "c++", "objective-c":
+		return "c"
+	case "java", "kotlin", "scala", "groovy":
+		return "jvm"
+	}
+	return l
+}
+
+// around finds the files around some, nearest first: what they import and what
+// imports them, their tests, then their neighbours.
+func (g *graph) around(primary []*index.File) []relation {
+	var out []relation
+	seen := map[*index.File]bool{}
+	for _, f := range primary {
+		seen[f] = true
+	}
+	add := func(r relation) {
+		if !seen[r.file] && len(out) < maxRelated {
+			seen[r.file] = true
+			out = append(out, r)
+		}
+	}
+	for _, f := range primary[:min(3, len(primary))] {
+		for _, im := range f.Imports {
+			if to := g.resolve(f, im.Target, im.Names); to != nil {
+				add(relation{from: f, file: to, kind: Imports, distance: 1, names: im.Names})
+			}
+		}
+		for _, t := range g.tests(f) {
+			add(relation{from: f, file: t, kind: TestFor, distance: 1})
+		}
+		for _, by := range g.importers(f) {
+			add(relation{from: f, file: by, kind: ImportedBy, distance: 1})
+		}
+	}
+	for _, f := range primary[:min(1, len(primary))] {
+		for _, o := range g.files {
+			if path.Dir(o.Path) == path.Dir(f.Path) && o.Class.Language == f.Class.Language && !o.Class.Test {
+				add(relation{from: f, file: o, kind: Sibling, distance: 2})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b relation) int { return a.distance - b.distance })
+	return out
+}
+
+// importers are the files that import f, in path order.
+func (g *graph) importers(f *index.File) []*index.File {
+	name := moduleName(f.Path)
+	dir := path.Base(path.Dir(f.Path))
+	var out []*index.File
+	for _, o := range g.files {
+		if o == f || !sameFamily(o.Class.Language, f.Class.Language) || o.Class.Test {
+			continue
+		}
+		for _, im := range o.Imports {
+			if !strings.Contains(im.Target, name) && !slices.Contains(im.Names, name) && !(f.Class.Language == "go" && strings.HasSuffix(im.Target, dir)) {
+				continue
+			}
+			if g.resolve(o, im.Target, im.Names) == f {
+				out = append(out, o)
+				break
+			}
+		}
+		if len(out) == maxRelated {
+			break
+		}
+	}
+	return out
+}
+
+// tests are the test files named after f, or that f is named after where f is
+// a test.
+func (g *graph) tests(f *index.File) []*index.File {
+	subject := subjectOf(f)
+	if subject == "" {
+		return nil
+	}
+	var out []*index.File
+	for _, o := range g.files {
+		if o != f && o.Class.Test != f.Class.Test && sameFamily(o.Class.Language, f.Class.Language) && subjectOf(o) == subject {
+			out = append(out, o)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *index.File) int { return common(f.Path, b.Path) - common(f.Path, a.Path) })
+	return out[:min(2, len(out))]
+}
+
+// subjectOf is what a file is about by its name, without what marks tests.
+func subjectOf(f *index.File) string {
+	name := strings.ToLower(moduleName(f.Path))
+	if !f.Class.Test {
+		return name
+	}
+	for _, cut := range [...]string{"test_", "tests_", "spec_"} {
+		name = strings.TrimPrefix(name, cut)
+	}
+	for _, cut := range [...]string{".test", ".spec", "_test", "_tests", "_spec", "tests", "test", "spec", "-test", "-spec"} {
+		if t := strings.TrimSuffix(name, cut); t != name && t != "" {
+			return strings.TrimRight(t, "_-.")
+		}
+	}
+	return name
+}
+
+// excerpt is the graph of the relations.
+func excerpt(relations []relation) wire.Graph {
+	g := wire.Graph{Nodes: []string{}, Edges: []wire.Edge{}}
+	node := func(p string) {
+		if !slices.Contains(g.Nodes, p) {
+			g.Nodes = append(g.Nodes, p)
+		}
+	}
+	for _, r := range relations {
+		node(r.from.Path)
+		node(r.file.Path)
+		e := wire.Edge{From: r.from.Path, To: r.file.Path, Kind: r.kind}
+		if r.kind == ImportedBy {
+			e = wire.Edge{From: r.file.Path, To: r.from.Path, Kind: Imports}
+		}
+		if r.kind == TestFor && r.file.Class.Test {
+			e.From, e.To = e.To, e.From
+		}
+		g.Edges = append(g.Edges, e)
+	}
+	return g
+}
+
+// Related returns the files around some files, with an excerpt of the graph.
+// The ranges are the files' first definitions'.
+func Related(s *index.Snapshot, primary []*index.File) ([]wire.Related, wire.Graph) {
+	relations := newGraph(s).around(primary)
+	related := []wire.Related{}
+	for _, r := range relations {
+		refs := s.DocsOf(r.file)
+		if len(refs) == 0 {
+			continue
+		}
+		d := s.Doc(refs[0])
+		for _, ref := range refs {
+			if slices.ContainsFunc(s.Doc(ref).Symbols, func(n string) bool { return len(r.names) == 0 || slices.Contains(r.names, n) }) {
+				d = s.Doc(ref)
+				break
+			}
+		}
+		related = append(related, wire.Related{Path: r.file.Path, StartLine: d.StartLine, EndLine: d.EndLine, Relation: r.kind, Distance: r.distance})
+	}
+	return related, excerpt(relations)
+}
