@@ -225,11 +225,46 @@ func (a *app) synced(ctx context.Context, vectors bool, do func(*session) error)
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if _, err := s.view.Sync(ctx, wire.SyncParams{Scan: true, Vectors: vectors}); err != nil {
+	if _, err := s.view.Sync(ctx, wire.SyncParams{Scan: true}); err != nil {
 		return fmt.Errorf("bringing the index up to date: %w", err)
+	}
+	if vectors {
+		if err := s.waitForVectors(ctx, report); err != nil {
+			return fmt.Errorf("waiting for the vectors: %w", err)
+		}
 	}
 	hide()
 	return do(s)
+}
+
+// lookEvery is how often the queue of a wait is looked at.
+const lookEvery = 300 * time.Millisecond
+
+// waitForVectors waits until every chunk is embedded and reports how many are.
+func (s *session) waitForVectors(ctx context.Context, report func(wire.Progress)) error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.view.Sync(ctx, wire.SyncParams{Vectors: true})
+		done <- err
+	}()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	most := 0
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			st, err := s.view.Status(ctx)
+			if err != nil {
+				continue // the wait itself tells what is wrong
+			}
+			most = max(most, st.Queues.Embed)
+			if most > 0 {
+				report(wire.Progress{Stage: "embed", Done: most - st.Queues.Embed, Total: most})
+			}
+		}
+	}
 }
 
 func onlyOnce(f func()) func() {

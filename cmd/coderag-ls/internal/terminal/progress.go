@@ -131,6 +131,7 @@ func (p *Progress) bar() (show func(Step), hide func()) {
 				progressbar.OptionSetPredictTime(true),
 				progressbar.OptionClearOnFinish(),
 				progressbar.OptionUseANSICodes(true),
+				progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of its own: it would outlive the bar
 			}
 			if s.Unit == "B" {
 				options = append(options, progressbar.OptionShowBytes(true))
