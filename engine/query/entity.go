@@ -170,6 +170,9 @@ func asksForName(q string, start, end int) bool {
 			return true
 		}
 	}
+	if strings.HasSuffix(before, ", in ") || strings.HasSuffix(before, "\n    at ") {
+		return true // a stack trace
+	}
 	if strings.HasSuffix(before, "what does ") || strings.HasSuffix(before, "how does ") {
 		return strings.HasPrefix(after, " do") || strings.HasPrefix(after, " work")
 	}
@@ -235,6 +238,9 @@ func dottedName(s string, vocab Vocabulary) bool {
 	}
 	// "works.It": a sentence's end without a space.
 	last := parts[len(parts)-1]
+	if strings.EqualFold(last, "js") {
+		return vocab.Defined(last) // Node.js, Next.js
+	}
 	return !(len(parts) == 2 && unicode.IsUpper([]rune(last)[0]) && nameKind(last) == Identifier && !vocab.Defined(last))
 }
 
@@ -251,6 +257,16 @@ func extension(s string) bool {
 	return false
 }
 
+// doubtful reports whether an extension is as often an attribute's name:
+// request.json, process.env.
+func doubtful(s string) bool {
+	switch strings.ToLower(s) {
+	case "json", "html", "env", "conf", "lock", "c", "h", "r", "sql", "css", "xml", "mod", "sum", "properties", "proto", "fish":
+		return true
+	}
+	return false
+}
+
 // isPath tells a path from a word, a dotted name and a fraction ("and/or").
 func isPath(s string, vocab Vocabulary) bool {
 	s = strings.TrimPrefix(strings.ReplaceAll(s, `\`, "/"), "./")
@@ -259,6 +275,9 @@ func isPath(s string, vocab Vocabulary) bool {
 		return false
 	}
 	dot := strings.LastIndexByte(base, '.')
+	if dot > 0 && doubtful(base[dot+1:]) && !strings.Contains(s, "/") {
+		return vocab.HasFile(s)
+	}
 	if dot >= 0 && extension(base[dot+1:]) {
 		// "Next.js" and "Node.js" in prose are products unless such a file exists.
 		return strings.Contains(s, "/") || !unicode.IsUpper([]rune(base)[0]) || !strings.HasSuffix(base, ".js") || vocab.HasFile(s)

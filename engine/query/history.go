@@ -63,11 +63,18 @@ func (an *Analyzer) subject(history []wire.Turn, vocab Vocabulary) string {
 			last := ""
 			for _, e := range turn.Entities {
 				switch e.Kind {
-				case Pascal, Camel, Snake, Dotted, Identifier:
+				case Pascal, Camel, Snake, Dotted:
 					last = e.Text
+				case Identifier:
+					// A word alone ("thanks") is a name where it is one here.
+					if vocab != nil && vocab.Defined(e.Text) {
+						last = e.Text
+					}
 				}
 			}
-			return last
+			if last != "" {
+				return last
+			}
 		}
 		if paths := turn.Paths(); len(paths) > 0 {
 			return paths[len(paths)-1].Text

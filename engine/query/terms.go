@@ -201,12 +201,11 @@ func (an *Analyzer) terms(a *Analysis, vocab Vocabulary) {
 		for _, s := range an.synonyms[t.Text] {
 			add(s.stem, s.weight*t.Weight, t.Group, s.word)
 		}
-		if t.Weight < 1 {
-			continue
+		if t.Weight == 1 {
+			an.split(t, vocab, add)
 		}
-		an.split(t, vocab, add)
 		if i+1 < own && a.Terms[i+1].Group == t.Group+1 && !strings.HasPrefix(a.Terms[i+1].Text, "=") {
-			joined := t.Text + a.Terms[i+1].Text
+			joined := an.tok.Stem(t.Text + a.Terms[i+1].Text)
 			add(joined, joinedWeight, t.Group, joined)
 		}
 	}
