@@ -44,7 +44,7 @@ func TestCorpus(t *testing.T) {
 					t.Logf("%s: %s", p, f.Fallback)
 				}
 			}
-			if files[language]%10 == 0 {
+			if files[language]%10 == 0 && !strings.HasPrefix(content, "---") {
 				checkShift(t, c, p, content)
 			}
 			return nil

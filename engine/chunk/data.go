@@ -1,6 +1,9 @@
 package chunk
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // dataLanguage reports whether a language is one of keys and values, which are
 // grouped by their outer keys.
@@ -27,6 +30,7 @@ const maxKeyDepth = 6
 func (w *worker) keys() {
 	key := keyFinder(w.in.Class.Language)
 	sections := w.in.Class.Language != "yaml" && strings.Contains("toml ini properties java properties editorconfig git config gitconfig dotenv", w.in.Class.Language)
+	documents := w.in.Class.Language == "yaml" && strings.Contains(w.src.text, "\n---")
 	type open struct{ def, indent int }
 	var stack []open
 	scalar := -1    // the indentation of a key whose value is the deeper lines as they are
@@ -72,14 +76,22 @@ func (w *worker) keys() {
 		if section {
 			indent = 0
 		}
+		if documents && (n == 1 || strings.HasPrefix(line, "---")) {
+			closeTo(-1, lastFilled)
+			d := def{parent: -1, head: n, document: true}
+			d.Kind, d.NameLine, d.StartLine, d.EndLine = Block, n, n, n
+			d.Name = "document " + strconv.Itoa(len(w.defs)+1)
+			stack = append(stack, open{len(w.defs), -1})
+			w.defs = append(w.defs, d)
+		}
 		if !ok {
-			if strings.HasPrefix(text, "---") && w.in.Class.Language == "yaml" {
-				closeTo(0, lastFilled)
-			}
 			lastFilled, commentStart = n, 0
 			continue
 		}
 		closeTo(indent, lastFilled)
+		if len(stack) > 0 && w.defs[stack[0].def].document {
+			nameDocument(&w.defs[stack[0].def], text, indent)
+		}
 		if len(stack) < maxKeyDepth {
 			d := def{parent: -1, head: n}
 			d.Kind, d.Name, d.NameLine, d.StartLine, d.EndLine = Block, strings.Clone(name), n, n, n
@@ -102,6 +114,20 @@ func (w *worker) keys() {
 		}
 	}
 	closeTo(-1, lastFilled)
+}
+
+// nameDocument names one of several YAML documents after its kind and name, as
+// Kubernetes has them.
+func nameDocument(d *def, text string, indent int) {
+	key, value, _ := strings.Cut(text, ":")
+	value = strings.Trim(value, " \t\"'")
+	switch {
+	case value == "" || strings.Contains(d.Name, "/"):
+	case key == "kind" && indent == 0:
+		d.Name = strings.Clone(value)
+	case key == "name" && indent > 0 && !strings.HasPrefix(d.Name, "document "):
+		d.Name += "/" + value
+	}
 }
 
 // keyFinder returns what reads the key at the start of a line without indentation.

@@ -16,6 +16,8 @@ type def struct {
 	group   bool // several definitions in one declaration; no symbol
 	extends bool // adds to a type defined elsewhere; no symbol
 	extra   bool // a further name of the definition before it
+	// document is set for one of several documents in a file (YAML).
+	document bool
 }
 
 func (d *def) isSymbol() bool { return !d.group && !d.extends && d.Name != "" && d.Kind != Block }
@@ -101,8 +103,12 @@ func (w *worker) define(o *treesitter.Outline, t *treesitter.Def, index int) {
 	}
 	d.head = int(t.StartRow) + 1
 	if t.Body > 0 {
-		d.head = w.src.lineAt(int(max(t.Body, 1)) - 1)
-		for d.head > d.NameLine && w.src.blank(d.head) {
+		end := t.Body
+		for end > t.Sig && strings.IndexByte(" \t\n", src[end-1]) >= 0 {
+			end--
+		}
+		d.head = w.src.lineAt(int(max(end, 1)) - 1)
+		for d.head > d.NameLine && (w.src.blank(d.head) || w.syntax != nil && w.lineComment(strings.TrimSpace(w.src.line(d.head)))) {
 			d.head--
 		}
 	}

@@ -90,7 +90,7 @@ func (w *worker) defined(chunks []Chunk) {
 			continue
 		}
 		k := sort.Search(len(chunks), func(k int) bool { return chunks[k].EndLine >= d.NameLine })
-		if d.Kind == Block && d.parent >= 0 && (k < len(chunks) && chunks[k].Name != d.Name) {
+		if d.Kind == Block && d.parent >= 0 && !w.defs[d.parent].document && (k < len(chunks) && chunks[k].Name != d.Name) {
 			continue // the outer keys only
 		}
 		if k < len(chunks) && chunks[k].StartLine <= d.NameLine {

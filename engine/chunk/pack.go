@@ -244,14 +244,14 @@ func (w *worker) merge() {
 		out = append(out, p)
 	}
 	// Backwards: lines that introduce a definition (a separator comment, the
-	// opening of a namespace) belong to what follows.
+	// opening of a namespace, a constant) belong to what follows.
 	k := len(out)
 	for i := len(out) - 1; i >= 0; i-- {
 		a := out[i]
 		if k < len(out) {
 			b := &out[k]
 			if a.loose && !b.loose && w.src.size(a.first, a.last) <= crumbSize && w.src.size(a.first, b.last) <= limit &&
-				(a.def < 0 || w.encloses(a.def, b.def) && !w.headOfType(&a)) && (w.encloses(a.owner, b.owner) || a.owner == b.owner) && (b.kind == Block || w.introduces(a.first, a.last)) {
+				(a.def < 0 || a.kind == Variable && !a.part || w.encloses(a.def, b.def) && !w.headOfType(&a)) && (w.encloses(a.owner, b.owner) || a.owner == b.owner) && (b.kind == Block || a.kind == Variable && !a.part && b.first == a.last+1 || w.introduces(a.first, a.last)) {
 				b.first = a.first
 				if b.part || a.part {
 					b.header = a.header
@@ -269,7 +269,7 @@ func (w *worker) merge() {
 // keeps a chunk of its own.
 func (w *worker) headOfType(p *piece) bool {
 	d := &w.defs[p.def]
-	return (d.Kind == Class || d.Kind == Interface) && p.first <= d.head
+	return (d.Kind == Class || d.Kind == Interface) && !d.extends && p.first <= d.head
 }
 
 // encloses reports whether definition a is b or stands around it. -1 encloses all.
@@ -307,7 +307,8 @@ func (w *worker) joins(a, b *piece) bool {
 	sizeA, sizeB := w.src.size(a.first, a.last), w.src.size(b.first, b.last)
 	switch {
 	case a.kind == Block && b.kind == Block:
-		return true // keys are grouped up to the limit
+		// Keys are grouped up to the limit, documents are kept apart.
+		return a.def < 0 || b.def < 0 || !w.defs[a.def].document && !w.defs[b.def].document
 	case a.part && b.part && a.def == b.def:
 		return a.loose && b.loose || sizeA <= crumbSize || sizeB <= crumbSize
 	case a.loose && b.loose:
@@ -327,7 +328,7 @@ func (w *worker) joins(a, b *piece) bool {
 // tiny reports whether a piece is one small definition; a class with members is
 // none.
 func (w *worker) tiny(p *piece) bool {
-	if p.def >= 0 && (w.defs[p.def].Kind == Class || w.defs[p.def].Kind == Interface) && w.defs[p.def].end > p.def+1 {
+	if p.def >= 0 && (w.defs[p.def].Kind == Class || w.defs[p.def].Kind == Interface) && !w.defs[p.def].extends && w.defs[p.def].end > p.def+1 {
 		return false
 	}
 	return w.src.size(p.first, p.last) <= tinySize

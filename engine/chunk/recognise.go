@@ -114,7 +114,9 @@ func (w *worker) endAt(text string, indent int, end func(closes bool)) {
 	switch text[0] {
 	case '}', ']', ')':
 		rest := strings.Trim(text, "}]); \t,")
-		end(rest == "" || strings.HasPrefix(rest, "//"))
+		if closes := rest == "" || strings.HasPrefix(rest, "//"); closes || text[0] == '}' {
+			end(closes) // else the rest of a head: ") int {"
+		}
 		return
 	case '{', '(', '[':
 		return

@@ -77,7 +77,9 @@ func plainComment(line string, s *syntax) string {
 			line = strings.Trim(line, "*")
 		}
 	}
-	line = strings.TrimSpace(line)
+	if line = strings.TrimSpace(line); strings.Contains(line, "---") || strings.Contains(line, "===") {
+		line = strings.Trim(line, "-=+ \t") // a separator with a title in it
+	}
 	if strings.IndexByte(line, '<') >= 0 {
 		line = withoutTags(line)
 	}
@@ -86,7 +88,7 @@ func plainComment(line string, s *syntax) string {
 
 // directive reports whether a comment's line speaks to tools.
 func directive(line string) bool {
-	for _, p := range [...]string{"go:", "nolint", "eslint", "prettier", "pylint", "type:", "noqa", "pragma", "clang-format", "+build", "export ", "line ", "extern ", "TODO", "FIXME", "ts-", "rubocop", "shellcheck", "SPDX-License", "Copyright", "frozen_string_literal"} {
+	for _, p := range [...]string{"go:", "nolint", "eslint", "prettier", "pylint", "type:", "noqa", "pragma", "clang-format", "+build", "export ", "line ", "extern ", "TODO", "FIXME", "ts-", "rubocop", "shellcheck", "SPDX-License", "Copyright", "frozen_string_literal", "# LANGUAGE", "# INLINE", "# OPTIONS", "# SPECIALI", "# NOINLINE"} {
 		if strings.HasPrefix(line, p) {
 			return p != "export " && p != "line " && p != "extern " || !strings.Contains(line[len(p):], " ")
 		}
@@ -109,6 +111,10 @@ func withoutTags(line string) string {
 			continue
 		}
 		b.WriteString(line[:i])
+		if _, ref, ok := strings.Cut(line[i:i+j], "cref=\""); ok { // C#'s <see cref="Type.Name"/>
+			ref, _, _ = strings.Cut(ref, "\"")
+			b.WriteString(ref[strings.LastIndexAny(ref, ".:")+1:])
+		}
 		line = line[i+j+1:]
 	}
 	b.WriteString(line)
