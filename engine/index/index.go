@@ -133,6 +133,7 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	}
 	if opts.Behind != nil {
 		ix.vectors = newVectorizer(ix)
+		ix.vectors.wake() // for what was restored without vectors
 		ix.wg.Go(func() { ix.vectors.run(run) })
 	}
 	ix.scans.request("open")

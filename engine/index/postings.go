@@ -209,7 +209,48 @@ func (ix *Index) restore(ctx context.Context, r *root, files []savedFile, seg *l
 		}
 		lists = append(lists, l)
 	}
+	if ix.opts.Behind != nil {
+		l, err := ix.restoreBehind(ctx, r, docs, keys, rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		lists = append(lists, l)
+	}
 	return newPart(docs, places, seg), lists, nil
+}
+
+// restoreBehind makes the slow model's list of what is stored; the vectorizer
+// fills in the rest.
+func (ix *Index) restoreBehind(ctx context.Context, r *root, docs []Doc, keys []store.VectorKey, rows []int32) (List, error) {
+	m := ix.models[len(ix.models)-1]
+	stored, err := r.store.Vectors(ctx, m.Fingerprint, keys)
+	if err != nil {
+		return List{}, err
+	}
+	list := newListBuilder(m, len(stored))
+	if len(stored) == 0 {
+		return list.list(len(docs)), nil
+	}
+	paths := map[*File]store.VectorKey{}
+	var pathKeys []store.VectorKey
+	for _, d := range rows {
+		if f := docs[d].File; paths[f] == (store.VectorKey{}) {
+			paths[f] = pathKey(f.Rel)
+			pathKeys = append(pathKeys, paths[f])
+		}
+	}
+	storedPaths, err := r.store.Vectors(ctx, m.Fingerprint, pathKeys)
+	if err != nil {
+		return List{}, err
+	}
+	for i, d := range rows {
+		v, ok := stored[keys[i]]
+		path, okPath := storedPaths[paths[docs[d].File]]
+		if ok && okPath {
+			list.add(d, v, dequantise(path))
+		}
+	}
+	return list.list(len(docs)), nil
 }
 
 // restoreList makes the inline model's list from stored vectors; a file with a

@@ -287,7 +287,7 @@ func (z *vectorizer) path(ctx context.Context, r *root, rel string) ([]float32, 
 	if z.lastPath == words {
 		return z.lastVector, nil
 	}
-	key := store.VectorKey(sha256.Sum256([]byte("path\x00" + words)))
+	key := pathKey(rel)
 	stored, err := r.store.Vectors(ctx, z.model.Fingerprint, []store.VectorKey{key})
 	if err != nil {
 		return nil, err
@@ -303,11 +303,21 @@ func (z *vectorizer) path(ctx context.Context, r *root, rel string) ([]float32, 
 			z.ix.log.Debug("storing a path's vector", "path", rel, "error", err)
 		}
 	}
-	z.lastPath, z.lastVector = words, make([]float32, len(v.Values))
-	for i, q := range v.Values {
-		z.lastVector[i] = float32(q) * v.Scale
-	}
+	z.lastPath, z.lastVector = words, dequantise(v)
 	return z.lastVector, nil
+}
+
+// pathKey names the vector of a path's words.
+func pathKey(rel string) store.VectorKey {
+	return sha256.Sum256([]byte("path\x00" + embed.PathText(rel)))
+}
+
+func dequantise(v store.Vector) []float32 {
+	values := make([]float32, len(v.Values))
+	for i, q := range v.Values {
+		values[i] = float32(q) * v.Scale
+	}
+	return values
 }
 
 // vectors embeds texts on several goroutines, each with a share of them.
