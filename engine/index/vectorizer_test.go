@@ -15,7 +15,7 @@ import (
 // second is the embedded model under another name, standing for a slow one; it
 // counts what it embeds.
 type second struct {
-	inner *static.Model
+	inner    *static.Model
 	embedded atomic.Int64
 }
 
