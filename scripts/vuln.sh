@@ -1,6 +1,6 @@
 #!/bin/sh
 # Looks for known vulnerabilities in what the program calls. Without the
-# database (vuln.go.dev, or $GOVULNDB) it says so and goes on: what cannot be
+# database (the public one, or $GOVULNDB) it says so and goes on: what cannot be
 # looked up is no finding.
 set -u
 tool=golang.org/x/vuln/cmd/govulncheck@v1.1.4

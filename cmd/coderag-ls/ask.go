@@ -37,7 +37,7 @@ The question is made of all arguments; - reads it from standard input.`,
 			if budget < 0 || lines < 0 {
 				return usagef("--budget and --lines cannot be negative")
 			}
-			return a.synced(cmd.Context(), false, func(s *session) error {
+			return a.synced(cmd.Context(), someVectors, func(s *session) error {
 				budget := budget
 				if !cmd.Flags().Changed("budget") {
 					budget = s.settings.Answer.TokenBudget

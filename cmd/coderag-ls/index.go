@@ -36,7 +36,11 @@ would take, without writing anything.`,
 				return a.dryRun(cmd)
 			}
 			start := time.Now()
-			return a.synced(cmd.Context(), wait && !force, func(s *session) error {
+			var vectors time.Duration
+			if wait && !force {
+				vectors = allVectors
+			}
+			return a.synced(cmd.Context(), vectors, func(s *session) error {
 				if force {
 					if err := s.view.Reindex(cmd.Context(), wire.ReindexParams{Paths: args}); err != nil {
 						return err

@@ -33,7 +33,7 @@ func (a *app) searchCommand() *cobra.Command {
 			if lines < 0 {
 				return usagef("--lines cannot be negative")
 			}
-			return a.synced(cmd.Context(), false, func(s *session) error {
+			return a.synced(cmd.Context(), someVectors, func(s *session) error {
 				start := time.Now()
 				r, err := s.view.Search(cmd.Context(), p)
 				if err != nil {
@@ -102,7 +102,7 @@ func (a *app) contextCommand() *cobra.Command {
 			if budget < 0 {
 				return usagef("--budget cannot be negative")
 			}
-			return a.synced(cmd.Context(), false, func(s *session) error {
+			return a.synced(cmd.Context(), someVectors, func(s *session) error {
 				budget := budget
 				if !cmd.Flags().Changed("budget") {
 					budget = s.settings.Answer.TokenBudget

@@ -209,9 +209,17 @@ func given(l config.Layers, name string) bool {
 	return false
 }
 
+// How long commands wait for vectors.
+const (
+	allVectors = time.Duration(1<<63 - 1)
+	// someVectors is enough to read back those of an earlier run; those that are
+	// not made yet are not worth a wait: words find most of what they do.
+	someVectors = time.Second
+)
+
 // synced opens the workspace and brings the index up to date, with progress on
-// standard error, then runs do.
-func (a *app) synced(ctx context.Context, vectors bool, do func(*session) error) (err error) {
+// standard error, waits for vectors, then runs do.
+func (a *app) synced(ctx context.Context, vectors time.Duration, do func(*session) error) (err error) {
 	report := func(wire.Progress) {}
 	hide := func() {}
 	if !a.quiet {
@@ -225,11 +233,15 @@ func (a *app) synced(ctx context.Context, vectors bool, do func(*session) error)
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if _, err := s.view.Sync(ctx, wire.SyncParams{Scan: true}); err != nil {
+	state, err := s.view.Sync(ctx, wire.SyncParams{Scan: true})
+	if err != nil {
 		return fmt.Errorf("bringing the index up to date: %w", err)
 	}
-	if vectors {
-		if err := s.waitForVectors(ctx, report); err != nil {
+	if vectors > 0 && state.Coverage.VectorsReady < 1 {
+		limited, cancel := context.WithTimeout(ctx, vectors)
+		defer cancel()
+		// Without them a question is answered all the same, and the answer says so.
+		if err := s.waitForVectors(limited, report); err != nil && (vectors == allVectors || ctx.Err() != nil) {
 			return fmt.Errorf("waiting for the vectors: %w", err)
 		}
 	}

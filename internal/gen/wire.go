@@ -58,7 +58,7 @@ func wirePage(root string) (string, error) {
 	b.WriteString("# The wire\n\n" + generated + "\n")
 	for _, f := range types {
 		if f.Doc != nil {
-			b.WriteString(prose(strings.TrimPrefix(f.Doc.Text(), "Package wire declares")) + "\n")
+			b.WriteString(prose("These are"+strings.TrimPrefix(f.Doc.Text(), "Package wire declares")) + "\n")
 		}
 	}
 	b.WriteString("## Methods\n\n| method | |\n|---|---|\n")
