@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -205,6 +206,12 @@ func (r *Rules) remember(d *dir) {
 
 func (r *Rules) abs(rel string) string { return filepath.Join(r.root.Dir, filepath.FromSlash(rel)) }
 
+// breaksLine reports whether a character of a name would break the line that
+// cites it, or act on the terminal that shows it.
+func breaksLine(c rune) bool {
+	return unicode.IsControl(c) && c != '\t' || c == '\u2028' || c == '\u2029'
+}
+
 // decide says what the rules of the directory up say of a name in it.
 func (r *Rules) decide(up *dir, rel, base string, isDir bool) (SkipReason, string) {
 	switch {
@@ -213,7 +220,9 @@ func (r *Rules) decide(up *dir, rel, base string, isDir bool) (SkipReason, strin
 	case isVCS(base):
 		return SkipExcluded, "version control"
 	case !utf8.ValidString(base):
-		return SkipUnsupported, "the name is not UTF-8 and cannot be cited"
+		return SkipUnsupported, "the name is not UTF-8 and cannot be cited: rename it"
+	case strings.ContainsFunc(base, breaksLine):
+		return SkipUnsupported, "the name holds control characters and cannot be cited: rename it"
 	}
 	if p, ok := matchGlobs(r.exclude, rel, base); ok {
 		return SkipExcluded, "exclude pattern " + p

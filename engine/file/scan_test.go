@@ -216,7 +216,7 @@ func TestSymlinks(t *testing.T) {
 }
 
 func TestOddNames(t *testing.T) {
-	names := []string{"a b.go", "100%.go", "日本/🎉.go", "new\nline.go", "quote\".go", "-dash.go", "#x.go", "*.go", "a\tb.go"}
+	names := []string{"a b.go", "100%.go", "日本/🎉.go", "quote\".go", "-dash.go", "#x.go", "*.go", "a\tb.go"}
 	files := map[string]string{}
 	for _, n := range names {
 		files[n] = "x"
@@ -227,12 +227,20 @@ func TestOddNames(t *testing.T) {
 		t.Skipf("the file system takes no such name: %v", err)
 	}
 	write(t, dir, badDir, "x")
+	broken := []string{"new\nline.go", "re\rturn.go", "esc\x1b[31m.go", "sep\u2028arated/x.go"}
+	for _, name := range broken {
+		write(t, dir, name, "x")
+	}
 	l := scan(t, dir, file.Options{})
 	slices.Sort(names)
 	if got := paths(l); !slices.Equal(got, names) {
 		t.Errorf("entries %q\nwant %q", got, names)
 	}
-	checkSkips(t, l, map[string]file.SkipReason{bad: file.SkipUnsupported, badDir: file.SkipUnsupported})
+	want := map[string]file.SkipReason{bad: file.SkipUnsupported, badDir: file.SkipUnsupported}
+	for _, name := range broken {
+		want[name] = file.SkipUnsupported
+	}
+	checkSkips(t, l, want)
 }
 
 func TestListingOrderAndDirs(t *testing.T) {

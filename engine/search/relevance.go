@@ -2,6 +2,8 @@ package search
 
 import (
 	"math"
+
+	"coderag-ls/engine/lexical"
 )
 
 // Signals tell whether an index has an answer at all. Unlike the features,
@@ -28,10 +30,26 @@ type Signals struct {
 const signalFiles = 3
 
 func (r *ranking) signals() Signals {
-	s := Signals{Known: r.stats.Known(), Words: len(r.an.Stems)}
+	ignored := r.wherewords()
+	s := Signals{Words: len(r.an.Stems)}
+	known, all := 0, 0
+	for g, st := range r.stats.Groups {
+		if ignored>>g&1 != 0 {
+			continue
+		}
+		all++
+		if st.DF > 0 {
+			known++
+		}
+	}
+	if all > 0 {
+		s.Known = float64(known) / float64(all)
+	}
 	for _, c := range r.cands[:min(signalFiles, len(r.cands))] {
 		f := &c.features
-		s.Cover = max(s.Cover, f[fLexCover])
+		for i := range c.passages {
+			s.Cover = max(s.Cover, r.cover(c.passages[i].group, ignored))
+		}
 		s.Cosine = max(s.Cosine, f[fVecRaw])
 		s.Named = max(s.Named, f[fPathNamed])
 		s.Name = max(s.Name, f[fBaseQ]*f[fBaseCover], f[fDefOverlap])
@@ -40,6 +58,48 @@ func (r *ranking) signals() Signals {
 		}
 	}
 	return s
+}
+
+// wherewords are the groups of the words that say where to look ("tests",
+// "documentation"), not what for: a file need not hold them.
+func (r *ranking) wherewords() uint32 {
+	w := r.an.Wants
+	var ignored uint32
+	for _, t := range r.stats.Terms {
+		var where bool
+		switch t.Text {
+		case "test", "unit", "suit", "cover", "spec", "case", "benchmark":
+			where = w.Tests
+		case "doc", "document", "readm", "say", "guid", "tutori", "explain":
+			where = w.Docs
+		case "exampl", "sampl", "demo":
+			where = w.Examples
+		case "file", "workflow", "config", "configur":
+			where = w.Config
+		}
+		if where {
+			ignored |= 1 << min(t.Group, lexical.MaxGroups-1)
+		}
+	}
+	return ignored
+}
+
+// cover is lexical.Stats.Coverage without some of the groups.
+func (r *ranking) cover(groups, ignored uint32) float64 {
+	var has, all float64
+	for g, st := range r.stats.Groups {
+		if ignored>>g&1 != 0 {
+			continue
+		}
+		all += st.IDF
+		if groups>>g&1 != 0 {
+			has += st.IDF
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return has / all
 }
 
 // relevance turns the signals into a probability. The weights are a logistic
@@ -53,21 +113,34 @@ func (s Signals) relevance(vectors bool) float64 {
 	// Few of a long question's words stand in one chunk: length must be
 	// allowed for.
 	length := min(1, math.Log(float64(max(1, s.Words)))/math.Log(30))
-	if s.Named > 0 {
+	switch {
+	case s.Named > 0:
 		// What is named is there, whatever else the words are.
 		return max(foundName, s.words(vectors, length))
+	case s.Known == 1 && s.Cover > allWords:
+		// One chunk holds every word of the question: a rare word, a message, a
+		// phrase that was looked for.
+		return max(foundWords, s.words(vectors, length))
 	}
 	return s.words(vectors, length)
 }
 
-// foundName is the relevance of a name that is defined in the index.
-const foundName = 0.8
+const (
+	// foundName is the relevance of a name that is defined in the index.
+	foundName = 0.8
+	// foundWords is that of a chunk with all of the question's words. The
+	// regression knows whole questions only, and would refuse a single word
+	// that stands in a comment.
+	foundWords = 0.5
+	// allWords is the least cover, of 1, at which nothing but rounding is missing.
+	allWords = 0.999
+)
 
 func (s Signals) words(vectors bool, length float64) float64 {
 	if vectors {
 		return logistic(2.8*s.Cover + 6.7*s.Known + 12.2*s.Cosine + s.Named + 1.1*s.Name + 3.5*length - 13)
 	}
-	return logistic(5.1*s.Cover + 7.1*s.Known + s.Named + 4.9*s.Name + 5.7*length - 11.4)
+	return logistic(5.1*s.Cover + 7.1*s.Known + s.Named + 4.9*s.Name + 5.7*length - 10.9)
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
