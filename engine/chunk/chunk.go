@@ -4,7 +4,10 @@
 // cannot be parsed is cut by lines.
 //
 // The chunks of a file cover all its non-blank lines, in order, by exact line
-// ranges of the file as it stands.
+// ranges of the file as it stands. Only sections of Markdown without text, and a
+// notebook's outputs and metadata, are in no chunk. Chunks of source code do not
+// overlap; the parts of a long Markdown section, and chunks of prose, share the
+// lines that the options ask for.
 package chunk
 
 import "coderag-ls/engine/file"
@@ -83,8 +86,8 @@ type Chunk struct {
 	Header string
 	// Part and Parts number the pieces of a split definition, from 1; 0 where it is whole.
 	Part, Parts int
-	// Truncated lines (Markdown code blocks over 500 tokens) are left out of
-	// the embedded text: 1-based inclusive pairs.
+	// Truncated lines (what Markdown code blocks have beyond 500 tokens) are left
+	// out of the embedded text: 1-based inclusive pairs.
 	Truncated [][2]int
 	// Hash is SHA-256 of the lines joined by "\n", without a final newline.
 	Hash [32]byte

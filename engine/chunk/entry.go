@@ -39,11 +39,11 @@ func (w *worker) entryPoints(chunks []Chunk) {
 	}
 }
 
-// looseRoutes reports whether a language's routes may stand in files without
+// looseRoutes reports whether a language's entry points may stand in files without
 // definitions and imports.
 func looseRoutes(language string) bool {
 	switch language {
-	case "ruby", "python", "php", "javascript", "typescript":
+	case "ruby", "python", "php", "javascript", "typescript", "shell", "perl":
 		return true
 	}
 	return false

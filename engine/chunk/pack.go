@@ -251,7 +251,7 @@ func (w *worker) merge() {
 		if k < len(out) {
 			b := &out[k]
 			if a.loose && !b.loose && w.src.size(a.first, a.last) <= crumbSize && w.src.size(a.first, b.last) <= limit &&
-				(a.def < 0 || a.kind == Variable && !a.part || w.encloses(a.def, b.def) && !w.headOfType(&a)) && (w.encloses(a.owner, b.owner) || a.owner == b.owner) && (b.kind == Block || a.kind == Variable && !a.part && b.first == a.last+1 || w.introduces(a.first, a.last)) {
+				(a.def < 0 || a.kind == Variable && !a.part || w.encloses(a.def, b.def) && !w.headOfType(&a)) && (w.encloses(a.owner, b.owner) || a.owner == b.owner) && (b.kind == Block || a.kind == Variable && !a.part && b.first == a.last+1 || w.opensModule(&a) || w.introduces(a.first, a.last)) {
 				b.first = a.first
 				if b.part || a.part {
 					b.header = a.header
@@ -263,6 +263,12 @@ func (w *worker) merge() {
 		out[k] = a
 	}
 	w.pieces = append(w.pieces[:0], out[k:]...)
+}
+
+// opensModule reports whether a piece is no more than the head of a module or
+// namespace.
+func (w *worker) opensModule(p *piece) bool {
+	return p.owner >= 0 && w.defs[p.owner].Kind == Module && p.last <= w.defs[p.owner].head
 }
 
 // headOfType reports whether a piece is the head of a class or interface, which
