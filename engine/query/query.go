@@ -106,6 +106,10 @@ func New(tok *lexical.Tokenizer) *Analyzer {
 	return a
 }
 
+// maxHinting is how many content words a question may have for its words to
+// say where to look: a long text mentions tests and documentation in passing.
+const maxHinting = 14
+
 // maxQuery is how much of a question is analysed, in bytes: longer ones are
 // pasted logs whose beginning says what matters.
 const maxQuery = 8 << 10
@@ -123,6 +127,9 @@ func (an *Analyzer) Analyze(q string, vocab Vocabulary) Analysis {
 	a.Languages, a.Kinds, a.Wants = hints(q)
 	a.Cleaned = clean(q)
 	an.terms(&a, vocab)
+	if len(a.Stems) > maxHinting {
+		a.Wants = Wants{}
+	}
 	a.Plan = plan(&a)
 	return a
 }

@@ -65,6 +65,7 @@ const (
 	fData // no code and no prose: configuration, data
 	fLanguage
 	fKind
+	fWanted // a test, documentation, an example where the question asks for one
 	fLogChunks
 	fLexLong // fLexTop for long questions
 	fVecLong // fVecTop for long questions
@@ -74,7 +75,7 @@ const (
 // featureNames name the features in tables.
 var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover", "lexRaw", "fileCover", "lexHits", "vecMax", "vecTop", "vecRank", "vecRaw", "vecMean", "vecPath", "vecFirst", "vecHits",
 	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defBest", "defCapital", "defWord", "defOverlap",
-	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "data", "language", "kind", "logChunks", "lexLong", "vecLong"}
+	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong"}
 
 // FeatureNames returns the names of the features, in order.
 func FeatureNames() []string { return featureNames[:] }
@@ -225,11 +226,16 @@ func best(ps []passage, value func(*passage) float64) (top [3]float64) {
 func (r *ranking) fileRanks() (words map[*index.File]float64, near [2]map[*index.File]float64) {
 	ranks := func(l *list) map[*index.File]float64 {
 		m := make(map[*index.File]float64, len(r.cands))
+		rank, last := 0, float32(0)
 		for _, h := range l.hits {
 			f := r.in.Snapshot.Doc(h.Ref).File
-			if _, seen := m[f]; !seen {
-				m[f] = 1 / float64(len(m)+1)
+			if _, seen := m[f]; seen {
+				continue
 			}
+			if rank == 0 || h.Score != last { // equals share a rank
+				rank, last = len(m)+1, h.Score
+			}
+			m[f] = 1 / float64(rank)
 		}
 		return m
 	}
@@ -431,6 +437,10 @@ func (r *ranking) kindFeatures(c *candidate) {
 	set(fData, class.SourceType == file.Text && !class.Docs, w.Config || w.Docs)
 	set(fLegacy, legacy(c.file.Rel), r.terms.stems["legaci"] || r.terms.stems["deprec"] || r.terms.stems["compat"] || r.terms.stems["v1"])
 	set(fReexport, indexName(stem(c.file.Rel)), false)
+	docs := class.SourceType == file.Markdown || class.Docs
+	if w.Tests && class.Test || w.Docs && docs || w.Examples && class.Example || w.Config && class.SourceType == file.Text && !docs || w.Generated && class.Generated || w.Vendored && class.Vendored {
+		f[fWanted] = 1
+	}
 	if slices.Contains(r.an.Languages, class.Language) {
 		f[fLanguage] = 1
 	}

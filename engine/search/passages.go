@@ -96,8 +96,8 @@ const (
 	// soughtDefinition is what the definition of a name gains where nothing
 	// else is asked for.
 	soughtDefinition = 4.0
-	sameFile         = 0.3
-	sameDir          = 0.15
+	sameFile         = 0.6
+	sameDir          = 0.3
 )
 
 // why tells in words what raised a hit.

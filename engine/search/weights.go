@@ -17,7 +17,7 @@ var hybridWeights = Features{
 	fDefExact: 0.5, fDefRare: 0.4, fDefBest: 0.5, fDefCapital: 0.05, fDefWord: 0.05, fDefOverlap: 1.5, fDefMain: 0.05,
 	fPathNamed: 8,
 	fTest:      -1.6, fLegacy: -1, fReexport: -0.05, fExample: -0.6, fDocs: -0.3, fGenerated: -0.5, fVendored: -0.7, fMarkdown: -1, fData: -0.9,
-	fLanguage: 0.5, fKind: 0.4, fLogChunks: 0.2, fLexLong: 0.5, fVecLong: 0.2,
+	fLanguage: 0.5, fKind: 0.4, fWanted: 1, fLogChunks: 0.2, fLexLong: 0.5, fVecLong: 0.2,
 }
 
 // lexicalWeights serve while there are no vectors: .876, .779 and .620 on the
@@ -28,5 +28,5 @@ var lexicalWeights = Features{
 	fDefExact: 0.7, fDefRare: 0.6, fDefCapital: 0.1, fDefWord: 0.1, fDefOverlap: 1.6, fDefMain: 0.1,
 	fPathNamed: 8,
 	fTest:      -1.7, fLegacy: -1, fReexport: -0.1, fExample: -0.6, fDocs: -0.3, fGenerated: -0.5, fVendored: -0.7, fMarkdown: -1, fData: -0.8,
-	fLanguage: 0.5, fKind: 0.5, fLogChunks: 0.7,
+	fLanguage: 0.5, fKind: 0.5, fWanted: 1.2, fLogChunks: 0.7,
 }
