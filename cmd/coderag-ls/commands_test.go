@@ -169,6 +169,15 @@ func TestIndexAndStatus(t *testing.T) {
 	c.run("index", "--exclude", "ship/**", "--exclude", "*.md").want(t, exitOK, "2 of 2 indexed", "")
 }
 
+// TestStatusOfOddNames: a name that is no line of text does not break the list.
+func TestStatusOfOddNames(t *testing.T) {
+	c := newCLI(t)
+	if err := os.WriteFile(filepath.Join(c.dir, "new\nline\x1b[31m.go"), []byte("package x\n"), 0o644); err != nil {
+		t.Skipf("the file system takes no such name: %v", err)
+	}
+	c.run("status").want(t, exitOK, `"new\nline\x1b[31m.go"  (the name holds control characters`, "")
+}
+
 // TestLocked: a second process is told who has the index, and disturbs nothing.
 func TestLocked(t *testing.T) {
 	c := newCLI(t)

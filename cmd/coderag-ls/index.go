@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -135,13 +138,21 @@ func (a *app) skipped(counts map[string]int, files []wire.SkippedFile) string {
 			if f.Detail != "" {
 				detail = "  (" + a.out.Text(f.Detail) + ")"
 			}
-			b.WriteString(a.out.Paint(terminal.Dim, "          "+a.out.Text(f.Path)+detail) + "\n")
+			b.WriteString(a.out.Paint(terminal.Dim, "          "+a.out.Text(oneLine(f.Path))+detail) + "\n")
 		}
 		if rest := counts[reason] - shown; rest > 0 && shown > 0 {
 			b.WriteString(a.out.Paint(terminal.Dim, fmt.Sprintf("          … and %d more", rest)) + "\n")
 		}
 	}
 	return b.String()
+}
+
+// oneLine quotes a path that is no single line of text, as git does.
+func oneLine(path string) string {
+	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(c rune) bool { return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' }) {
+		return path
+	}
+	return strconv.QuoteToGraphic(path)
 }
 
 func bytesText(n int64) string {
