@@ -142,7 +142,7 @@ func RemoveIndex(ctx context.Context, dir string) error {
 		return err
 	}
 	if err == nil { // a store that cannot be opened is deleted all the same
-		err = st.Close()
+		_ = st.Close() // as is one that cannot be closed
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -94,6 +94,9 @@ func (a *app) dryRun(cmd *cobra.Command) error {
 	return a.print(b.String())
 }
 
+// maxLanguages is how many languages are listed for people.
+const maxLanguages = 10
+
 // languages lists files by language, most first.
 func (a *app) languages(counts map[string]int) string {
 	if len(counts) == 0 {
@@ -106,10 +109,14 @@ func (a *app) languages(counts map[string]int) string {
 		return strings.Compare(x, y)
 	})
 	var parts []string
-	for _, n := range names {
+	for i, n := range names {
+		if i == maxLanguages {
+			parts = append(parts, plural(len(names)-i, "other"))
+			break
+		}
 		name := n
 		if name == "" {
-			name = "other"
+			name = "unknown"
 		}
 		parts = append(parts, fmt.Sprintf("%s %d", name, counts[n]))
 	}
