@@ -1,8 +1,10 @@
 package index
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash/maphash"
 	"path"
 	"slices"
 	"strings"
@@ -24,10 +26,11 @@ type part struct {
 	files []place // part is not set
 	lex   *lexical.Segment
 	// defs are the symbols of the files in the order of their names, folded
-	// the places in defs in the order of the names in lower case. Sorted
-	// slices take a fifth of the memory of maps.
+	// their places in the order of what their names in lower case hash to.
+	// Sorted slices take a fifth of the memory of maps.
 	defs   []Definition
-	folded func() []int32
+	folded func() []foldedName
+	seed   maphash.Seed
 	// saved names the file that holds the postings on disk, "" where none does.
 	saved string
 }
@@ -37,24 +40,32 @@ func newPart(docs []Doc, files []place, lex *lexical.Segment) *part {
 	for _, at := range files {
 		n += len(at.file.Symbols)
 	}
-	p := &part{docs: docs, files: files, lex: lex, defs: make([]Definition, 0, n)}
+	p := &part{docs: docs, files: files, lex: lex, defs: make([]Definition, 0, n), seed: maphash.MakeSeed()}
 	for _, at := range files {
 		for i := range at.file.Symbols {
 			p.defs = append(p.defs, Definition{File: at.file, Symbol: &at.file.Symbols[i]})
 		}
 	}
 	slices.SortFunc(p.defs, func(a, b Definition) int { return strings.Compare(a.Symbol.Name, b.Symbol.Name) })
-	p.folded = sync.OnceValue(func() []int32 {
-		lower := make([]string, len(p.defs))
-		order := make([]int32, len(p.defs))
+	p.folded = sync.OnceValue(func() []foldedName {
+		order := make([]foldedName, len(p.defs))
 		for i, d := range p.defs {
-			lower[i], order[i] = strings.ToLower(d.Symbol.Name), int32(i)
+			order[i] = foldedName{p.foldedHash(strings.ToLower(d.Symbol.Name)), int32(i)}
 		}
-		slices.SortFunc(order, func(a, b int32) int { return strings.Compare(lower[a], lower[b]) })
+		slices.SortFunc(order, func(a, b foldedName) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.def, b.def)) })
 		return order
 	})
 	return p
 }
+
+// foldedName is the place in part.defs of a name, by a hash of the name in
+// lower case.
+type foldedName struct {
+	hash uint32
+	def  int32
+}
+
+func (p *part) foldedHash(lower string) uint32 { return uint32(maphash.String(p.seed, lower)) }
 
 // named returns the definitions of a name, in no particular order.
 func (p *part) named(name string) []Definition {
@@ -68,13 +79,13 @@ func (p *part) named(name string) []Definition {
 
 // namedFold is named for a name in lower case, without regard to case.
 func (p *part) namedFold(lower string) []Definition {
-	order := p.folded()
-	at, _ := slices.BinarySearchFunc(order, lower, func(i int32, lower string) int {
-		return strings.Compare(strings.ToLower(p.defs[i].Symbol.Name), lower)
-	})
+	order, hash := p.folded(), p.foldedHash(lower)
+	at, _ := slices.BinarySearchFunc(order, hash, func(f foldedName, hash uint32) int { return cmp.Compare(f.hash, hash) })
 	var found []Definition
-	for ; at < len(order) && strings.ToLower(p.defs[order[at]].Symbol.Name) == lower; at++ {
-		found = append(found, p.defs[order[at]])
+	for ; at < len(order) && order[at].hash == hash; at++ {
+		if d := p.defs[order[at].def]; strings.ToLower(d.Symbol.Name) == lower {
+			found = append(found, d)
+		}
 	}
 	return found
 }
@@ -115,7 +126,7 @@ func (l *listBuilder) add(doc int32, v store.Vector, path []float32) {
 func (l *listBuilder) list(total int) List {
 	list := List{Model: l.model, Matrix: l.rows.Matrix()}
 	if len(l.docs) != total {
-		list.Docs = l.docs
+		list.Docs = append([]int32{}, l.docs...) // not nil where there are no rows
 	}
 	return list
 }
