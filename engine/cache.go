@@ -43,9 +43,9 @@ func IndexDir(s config.Settings, root file.Root) (string, error) {
 // the directory's own name holds only a digest.
 const rootFile = "ROOT"
 
-// RecordRoot writes down in a folder's index directory whose it is, so that
+// recordRoot writes down in a folder's index directory whose it is, so that
 // Indexes can tell when the folder has vanished.
-func RecordRoot(s config.Settings, root file.Root) error {
+func recordRoot(s config.Settings, root file.Root) error {
 	dir, err := IndexDir(s, root)
 	if err != nil {
 		return err

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"time"
@@ -98,6 +96,11 @@ func (e *Engine) openIndex(ctx context.Context) error {
 		return err
 	}
 	e.ix = ix
+	for _, r := range e.roots {
+		if err := recordRoot(s, r); err != nil {
+			e.opts.Logger.Warn("only `coderag-ls clean` needs it", "error", err)
+		}
+	}
 	return nil
 }
 
@@ -119,13 +122,9 @@ func (e *Engine) openMiniLM(ctx context.Context, s config.Settings) embed.Embedd
 
 // indexOptions translates the settings.
 func indexOptions(opts Options, s config.Settings, roots []file.Root) (index.Options, error) {
-	dir := s.Index.CacheDir
-	if dir == "" {
-		base, err := os.UserCacheDir()
-		if err != nil {
-			return index.Options{}, fmt.Errorf("finding the user's cache directory (set index.cacheDir instead): %w", err)
-		}
-		dir = filepath.Join(base, "coderag")
+	dir, err := CacheDir(s)
+	if err != nil {
+		return index.Options{}, err
 	}
 	return index.Options{
 		Roots:    roots,

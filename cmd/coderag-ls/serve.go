@@ -103,7 +103,6 @@ func (a *app) serverOptions(layers config.Layers, log *slog.Logger) lsp.Options 
 			if err != nil {
 				return nil, err
 			}
-			recordRoots(o.Settings, o.Roots, log)
 			return lsp.FromEngine(e), nil
 		},
 		Watch: func(ctx context.Context, w lsp.Workspace, roots []file.Root, s config.Settings) {
@@ -112,15 +111,6 @@ func (a *app) serverOptions(layers config.Layers, log *slog.Logger) lsp.Options 
 				log.Error("watching files", "error", err)
 			}
 		},
-	}
-}
-
-// recordRoots remembers whose indexes they are; only `clean` needs to know.
-func recordRoots(s config.Settings, roots []file.Root, log *slog.Logger) {
-	for _, r := range roots {
-		if err := engine.RecordRoot(s, r); err != nil {
-			log.Warn("recording the workspace folder", "error", err)
-		}
 	}
 }
 

@@ -191,7 +191,6 @@ func (a *app) openSession(ctx context.Context, report func(wire.Progress)) (*ses
 	if err != nil {
 		return nil, errors.Join(err, closeLog())
 	}
-	recordRoots(s, roots, log)
 	v := e.NewView()
 	return &session{e, v, roots, s, func() error {
 		v.Close()
