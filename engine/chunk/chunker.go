@@ -120,6 +120,10 @@ func (w *worker) release() {
 	clear(w.defs)
 	clear(w.imports)
 	w.defs, w.imports, w.chunks = w.defs[:0], w.imports[:0], nil
+	if usual := 1 << 16; cap(w.src.starts) > usual || cap(w.defs) > usual {
+		w.src, w.defs, w.breaks, w.pieces = source{}, nil, nil, nil
+	}
+	w.parser.Trim()
 }
 
 func (w *worker) chunk(ctx context.Context, in Input) File {

@@ -83,6 +83,9 @@ func (w *worker) define(o *treesitter.Outline, t *treesitter.Def, index int) {
 	for p := t.Parent; p >= 0; p = w.defs[p].parent {
 		if !w.defs[p].group {
 			d.Parent = w.defs[p].path(o.Separator)
+			if len(d.Parent) > maxParent {
+				d.Parent = w.defs[p].Parent
+			}
 			break
 		}
 	}
@@ -335,6 +338,10 @@ func firstWord(s string) string {
 	}
 	return s
 }
+
+// maxParent is the length of a parent's name, in bytes, from which on it does not
+// grow with deeper nesting.
+const maxParent = 300
 
 // maxSignature is where a signature is cut, in bytes.
 const maxSignature = 240

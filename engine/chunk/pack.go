@@ -14,6 +14,10 @@ const (
 	looseSize = 400
 )
 
+// maxHeader is the length of a header, in bytes, from which on it does not grow
+// with deeper nesting.
+const maxHeader = 600
+
 // piece is a range of lines on its way to be a chunk.
 type piece struct {
 	first, last int
@@ -143,7 +147,7 @@ func (w *worker) headerOf(i int, outer string) string {
 	switch {
 	case outer == "":
 		return sig
-	case sig == "":
+	case sig == "" || len(outer) > maxHeader:
 		return outer
 	}
 	return outer + "\n" + sig
@@ -280,10 +284,11 @@ func (w *worker) headOfType(p *piece) bool {
 
 // encloses reports whether definition a is b or stands around it. -1 encloses all.
 func (w *worker) encloses(a, b int) bool {
-	for ; b >= 0; b = w.defs[b].parent {
+	for level := 0; b >= 0 && level < 32; level++ {
 		if a == b {
 			return true
 		}
+		b = w.defs[b].parent
 	}
 	return a < 0
 }

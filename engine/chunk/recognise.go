@@ -81,7 +81,9 @@ func (w *worker) recognise() {
 		if len(stack) > 0 {
 			d.parent = stack[len(stack)-1].def
 			p := &w.defs[d.parent]
-			d.Parent = p.path(w.separator())
+			if d.Parent = p.path(w.separator()); len(d.Parent) > maxParent {
+				d.Parent = p.Parent
+			}
 			if d.Kind == Function && (p.Kind == Class || p.Kind == Interface) {
 				d.Kind = Method
 			}

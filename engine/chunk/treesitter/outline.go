@@ -1,5 +1,10 @@
 package treesitter
 
+/*
+#include "walk.h"
+*/
+import "C"
+
 import (
 	"context"
 	"slices"
@@ -56,6 +61,8 @@ type Def struct {
 	Extends bool
 	// Extra is set for the second and further names of one declaration.
 	Extra bool
+
+	inFunction bool // it is a function or stands in one
 }
 
 // Import is one import statement.
@@ -89,6 +96,9 @@ type Outline struct {
 // for it: what must be split there. The errors are ErrNoGrammar, ErrDeadline
 // and the context's.
 func (p *Parser) Outline(ctx context.Context, language, src string, deadline time.Duration, limit int) (*Outline, error) {
+	if p.state == nil {
+		return nil, ErrNoGrammar
+	}
 	g, err := p.grammars.get(language)
 	if err != nil {
 		return nil, err
@@ -105,6 +115,16 @@ func (p *Parser) Outline(ctx context.Context, language, src string, deadline tim
 		o.visit(int32(i))
 	}
 	return o, nil
+}
+
+// Trim frees what an unusually large file made the parser keep. The last
+// outline is invalid then.
+func (p *Parser) Trim() {
+	const usual = 1 << 16 // nodes
+	if len(p.out.nodes) > usual {
+		p.out = Outline{}
+		C.walk_trim(p.state)
+	}
 }
 
 // Break is a row at which a statement or another part of the syntax starts.
@@ -190,6 +210,7 @@ func (o *Outline) visit(i int32) {
 	if class&isGroup != 0 && o.members(i) > 1 && !o.inFunction(owner) {
 		o.owner[i] = int32(len(o.Defs))
 		d := o.def(i, o.rule(o.member(i)).kind, owner)
+		d.inFunction = o.inFunction(owner)
 		o.Defs = append(o.Defs, d)
 		return
 	}
@@ -257,6 +278,7 @@ func (o *Outline) visit(i int32) {
 	if !r.flat {
 		o.owner[i] = int32(len(o.Defs))
 	}
+	d.inFunction = o.inFunction(owner) || d.Kind == Function || d.Kind == Method
 	if r.joined {
 		d.Name = Span{o.nodes[names[0]].start, o.nodes[names[len(names)-1]].end}
 		o.Defs = append(o.Defs, d)
@@ -376,15 +398,7 @@ func (o *Outline) member(group int32) int32 {
 }
 
 // inFunction reports whether a definition is a function or stands in one.
-func (o *Outline) inFunction(d int32) bool {
-	for d >= 0 {
-		if k := o.Defs[d].Kind; k == Function || k == Method {
-			return true
-		}
-		d = int32(o.Defs[d].Parent)
-	}
-	return false
-}
+func (o *Outline) inFunction(d int32) bool { return d >= 0 && o.Defs[d].inFunction }
 
 // inType reports whether the innermost definition that is no group is a type.
 func (o *Outline) inType(d int32) bool {

@@ -84,6 +84,14 @@ void walk_free(walk_state *s) {
   free(s);
 }
 
+void walk_trim(walk_state *s) {
+  free(s->nodes);
+  free(s->parents);
+  s->nodes = NULL;
+  s->parents = NULL;
+  s->count = s->capacity = s->parents_capacity = 0;
+}
+
 void walk_cancel(walk_state *s) { __atomic_store_n(&s->cancel, 1, __ATOMIC_RELAXED); }
 void walk_uncancel(walk_state *s) { __atomic_store_n(&s->cancel, 0, __ATOMIC_RELAXED); }
 

@@ -34,6 +34,8 @@ typedef struct walk_state walk_state;
 int walk_available(void);
 walk_state *walk_new(void);
 void walk_free(walk_state *s);
+/* walk_trim frees the nodes. */
+void walk_trim(walk_state *s);
 /* walk_cancel makes the parse under way in another thread stop. */
 void walk_cancel(walk_state *s);
 void walk_uncancel(walk_state *s);
