@@ -25,12 +25,12 @@ func (w *worker) glanceAt(_ context.Context, it *item) error {
 	}
 	content, err := file.Read(r.abs(it.rel), w.ix.opts.Files.MaxBytes)
 	if err != nil {
-		it.wordless = true // its own turn tells why
+		it.glanced = wordless // its own turn tells why
 		return nil
 	}
 	class, reason, _ := file.Classify(it.rel, content.Text)
 	if reason != "" {
-		it.wordless = true
+		it.glanced = wordless
 		return nil
 	}
 	doc := text.New(content.Text)
@@ -49,5 +49,6 @@ func (w *worker) glanceAt(_ context.Context, it *item) error {
 		})
 	}
 	w.b.add(f, chunks, doc, nil)
+	it.glanced = worded
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -81,7 +82,7 @@ type Index struct {
 	seq      atomic.Uint64
 
 	mu          sync.Mutex // guards the fields below
-	notices     []string
+	notices     []notice
 	last        wire.LastBatch
 	watches     int
 	watchCap    int
@@ -91,6 +92,8 @@ type Index struct {
 	compacting sync.Mutex // held by the one compaction
 	saving     sync.Mutex // held by the one save
 
+	told    atomic.Int64  // how many notices there are
+	folders atomic.Int64  // scans that workers asked for
 	unsaved chan struct{} // a part is not on disk yet, or memory could be released
 	worked  atomic.Int64  // files that were indexed or loaded since memory was last released
 
@@ -99,6 +102,9 @@ type Index struct {
 	counters struct{ batches, embedded, cacheHits, commits atomic.Int64 }
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
+	closing  sync.Once
+	closed   chan struct{} // closed when Close begins
+	closeErr error
 }
 
 // Open opens the stores, publishes what they hold and starts bringing it up to
@@ -108,7 +114,11 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	opts = opts.withDefaults()
-	ix := &Index{opts: opts, log: opts.Logger, queue: newQueue(), chunker: chunk.New(opts.Chunks), tok: lexical.NewTokenizer(), unsaved: make(chan struct{}, 1), version: opts.Chunks.Digest()}
+	closed := make(chan struct{})
+	ix := &Index{
+		opts: opts, log: opts.Logger, closed: closed, queue: newQueue(closed), chunker: chunk.New(opts.Chunks),
+		tok: lexical.NewTokenizer(), unsaved: make(chan struct{}, 1), version: opts.Chunks.Digest(),
+	}
 	ix.snapshot.Store(emptySnapshot())
 	for _, e := range []embed.Embedder{opts.Inline, opts.Behind} {
 		if e != nil {
@@ -117,11 +127,12 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	}
 	for _, r := range opts.Roots {
 		if err := ix.openRoot(ctx, r); err != nil {
-			return nil, errors.Join(err, ix.closeStores())
+			return nil, errors.Join(err, ix.release())
 		}
 	}
+	ix.nest()
 	if err := ix.load(ctx); err != nil {
-		return nil, errors.Join(err, ix.closeStores())
+		return nil, errors.Join(err, ix.release())
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ix.cancel = cancel
@@ -156,7 +167,15 @@ func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
 	if err := checkRoot(r.Dir); err != nil {
 		return err
 	}
-	one := &root{Root: r, dir: Dir(ix.opts.CacheDir, r), known: map[string]known{}}
+	for _, other := range ix.roots {
+		switch {
+		case other.Dir == r.Dir:
+			return fmt.Errorf("workspace folder %s is given twice", r.Dir)
+		case other.Name == r.Name:
+			return fmt.Errorf("workspace folders %s and %s have the same name %q", other.Dir, r.Dir, r.Name)
+		}
+	}
+	one := &root{Root: r, dir: Dir(ix.opts.CacheDir, r), known: newManifest()}
 	if len(ix.opts.Roots) > 1 {
 		one.prefix = r.Name + "/"
 	}
@@ -173,23 +192,30 @@ func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
 	info := one.store.Info()
 	one.empty = info.Vectors == 0
 	if info.Notice != "" {
-		ix.notice(info.Notice)
+		ix.tell("open "+r.Dir, info.Notice)
 	}
 	ix.roots = append(ix.roots, one)
 	return nil
 }
 
+// ErrClosed is what a wait ends with when the index closes.
+var ErrClosed = errors.New("the index is closed")
+
 // Close stops the work, keeps the postings for the next start and closes the
-// stores.
+// stores. Whoever waits gets ErrClosed. Only the first call does anything.
 func (ix *Index) Close() error {
-	ix.cancel()
-	ix.wg.Wait()
-	err := ix.savePostings()
-	ix.chunker.Close()
-	return errors.Join(err, ix.closeStores())
+	ix.closing.Do(func() {
+		close(ix.closed)
+		ix.cancel()
+		ix.wg.Wait()
+		ix.closeErr = errors.Join(ix.savePostings(), ix.release())
+	})
+	return ix.closeErr
 }
 
-func (ix *Index) closeStores() error {
+// release gives up what Open took.
+func (ix *Index) release() error {
+	ix.chunker.Close()
 	var errs []error
 	for _, r := range ix.roots {
 		if r.store != nil {
@@ -209,44 +235,21 @@ func (ix *Index) Touch(cause string, paths []string, rescan bool) {
 	ix.mu.Lock()
 	ix.last = wire.LastBatch{Files: len(paths), Cause: cause}
 	ix.mu.Unlock()
-	var items []*item
+	byRoot := map[*root][]string{}
 	for _, abs := range paths {
-		for _, r := range ix.roots {
-			rel, ok := r.rel(abs)
-			if !ok {
-				continue
-			}
-			if rel == "." || file.IsIgnoreFile(rel) {
-				rescan = true
-				continue
-			}
-			info, err := os.Lstat(abs)
-			isFile, dir := err == nil && !info.IsDir(), err == nil && info.IsDir()
-			rescan = rescan || dir
-			inWork := ix.queue.inWork(r) // before known is read: what is sealed in between is in one of the two
-			r.mu.Lock()
-			_, have := r.known[rel]
-			ignored := r.rules.Ignored(rel)
-			// A path that is gone may have been a directory; below one that
-			// stands now, size and time may be those of other files.
-			below := func(k string) {
-				if strings.HasPrefix(k, rel+"/") {
-					items = append(items, &item{root: r, rel: k, prio: prioTouched})
-				}
-			}
-			if !isFile && (dir || !have) {
-				for k := range r.known {
-					below(k)
-				}
-				for _, k := range inWork {
-					below(k)
-				}
-			}
-			r.mu.Unlock()
-			if have || !ignored && !dir {
-				items = append(items, &item{root: r, rel: rel, prio: prioTouched, recent: time.Now().UnixNano()})
-			}
+		r, rel, ok := ix.locate(abs)
+		switch {
+		case !ok:
+		case rel == "." || file.IsIgnoreFile(rel):
+			rescan = true
+		default:
+			byRoot[r] = append(byRoot[r], rel)
 		}
+	}
+	var items []*item
+	for r, rels := range byRoot {
+		more, dirs := ix.touched(r, rels)
+		items, rescan = append(items, more...), rescan || dirs
 	}
 	ix.queue.push(items...)
 	if rescan {
@@ -254,18 +257,57 @@ func (ix *Index) Touch(cause string, paths []string, rescan bool) {
 	}
 }
 
+// touched returns what to look at where paths of a root may have changed. dirs
+// is true where one of them is a directory.
+func (ix *Index) touched(r *root, rels []string) (items []*item, dirs bool) {
+	rules := r.rulesNow()
+	now := time.Now().UnixNano()
+	inWork := ix.queue.inWork(r) // before known is read: what is sealed in between is in one of the two
+	type found struct{ file, dir, ignored bool }
+	looks := make([]found, len(rels))
+	for i, rel := range rels {
+		info, err := os.Lstat(r.abs(rel))
+		looks[i] = found{file: err == nil && !info.IsDir(), dir: err == nil && info.IsDir(), ignored: rules.Ignored(rel)}
+		dirs = dirs || looks[i].dir
+	}
+	// A path that is gone may have been a directory; below one that stands now,
+	// size and time may be those of other files.
+	tops := map[string]bool{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, rel := range rels {
+		_, have := r.known.get(rel)
+		if !looks[i].file && (looks[i].dir || !have) {
+			tops[rel] = true
+		}
+		if have || !looks[i].ignored && !looks[i].dir {
+			items = append(items, &item{root: r, rel: rel, prio: prioTouched, recent: now})
+		}
+	}
+	below := r.known.under(tops)
+	for _, rel := range inWork {
+		if inAny(rel, tops) {
+			below = append(below, rel)
+		}
+	}
+	for _, rel := range below {
+		items = append(items, &item{root: r, rel: rel, prio: prioTouched})
+	}
+	return items, dirs
+}
+
 // missed has a file looked at that is indexed and could not be read: it is gone,
 // or its mode changed, which no scan sees.
 func (ix *Index) missed(abs string) {
-	for _, r := range ix.roots {
-		if rel, ok := r.rel(abs); ok {
-			r.mu.Lock()
-			k, have := r.known[rel]
-			r.mu.Unlock()
-			if have && k.skip == "" {
-				ix.queue.push(&item{root: r, rel: rel, prio: prioTouched})
-			}
-		}
+	r, rel, ok := ix.locate(abs)
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	k, have := r.known.get(rel)
+	r.mu.Unlock()
+	if have && k.skip == "" {
+		ix.queue.push(&item{root: r, rel: rel, prio: prioTouched})
 	}
 }
 
@@ -280,11 +322,15 @@ func (ix *Index) Sync(ctx context.Context, scan, vectors bool) error {
 	if scan {
 		ix.scans.request("sync")
 	}
-	if err := ix.scans.wait(ctx); err != nil {
-		return err
-	}
-	if err := ix.queue.wait(ctx); err != nil {
-		return err
+	for again := true; again; {
+		before := ix.folders.Load()
+		if err := ix.scans.wait(ctx); err != nil {
+			return err
+		}
+		if err := ix.queue.wait(ctx); err != nil {
+			return err
+		}
+		again = ix.folders.Load() != before
 	}
 	if vectors && ix.vectors != nil {
 		return ix.vectors.wait(ctx)
@@ -301,7 +347,7 @@ func (ix *Index) Reindex(paths []string) {
 	var items []*item
 	for _, r := range ix.roots {
 		r.mu.Lock()
-		for rel, k := range r.known {
+		for rel, k := range r.known.files {
 			if len(paths) == 0 || matchesAny(r.workspacePath(rel), paths) {
 				items = append(items, &item{root: r, rel: rel, prio: prioScan, recent: k.modTime, force: true})
 			}
@@ -312,10 +358,10 @@ func (ix *Index) Reindex(paths []string) {
 	ix.scans.request("reindex")
 }
 
-func matchesAny(path string, of []string) bool {
+func matchesAny(rel string, of []string) bool {
 	for _, p := range of {
-		p = strings.TrimSuffix(filepath.ToSlash(p), "/")
-		if path == p || strings.HasPrefix(path, p+"/") {
+		p = path.Clean(filepath.ToSlash(p))
+		if p == "." || rel == p || strings.HasPrefix(rel, p+"/") {
 			return true
 		}
 	}
@@ -324,18 +370,6 @@ func matchesAny(path string, of []string) bool {
 
 // chunkVersion is what a file must have been chunked with to be kept.
 func (ix *Index) chunkVersion() string { return ix.version }
-
-func (ix *Index) notice(text string) {
-	ix.mu.Lock()
-	defer ix.mu.Unlock()
-	for _, n := range ix.notices {
-		if n == text {
-			return
-		}
-	}
-	ix.notices = append(ix.notices, text)
-	ix.log.Warn(text)
-}
 
 func (ix *Index) changed() {
 	if ix.opts.Changed != nil {

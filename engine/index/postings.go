@@ -125,7 +125,7 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 			k.chunkVersion = "" // until its postings are found
 			records[rec.Path] = &rec
 		}
-		r.known[rec.Path] = k
+		r.known.put(rec.Path, k)
 		return nil
 	})
 	if err != nil {
@@ -191,9 +191,9 @@ func (ix *Index) restore(ctx context.Context, r *root, files []savedFile, seg *l
 				keys, rows = append(keys, vectorKey(&rec.File.Chunks[i])), append(rows, first+int32(i))
 			}
 			places = append(places, place{file: f, first: first, count: int32(s.docs)})
-			k := r.known[s.path]
+			k, _ := r.known.get(s.path)
 			k.chunkVersion = version
-			r.known[s.path] = k
+			r.known.put(s.path, k)
 			delete(records, s.path)
 		}
 		first += int32(s.docs)
@@ -223,7 +223,7 @@ func (ix *Index) restore(ctx context.Context, r *root, files []savedFile, seg *l
 // fills in the rest.
 func (ix *Index) restoreBehind(ctx context.Context, r *root, docs []Doc, keys []store.VectorKey, rows []int32) (List, error) {
 	m := ix.models[len(ix.models)-1]
-	stored, err := r.store.Vectors(ctx, m.Fingerprint, keys)
+	stored, err := ix.storedVectors(ctx, r, m, keys)
 	if err != nil {
 		return List{}, err
 	}
@@ -239,7 +239,7 @@ func (ix *Index) restoreBehind(ctx context.Context, r *root, docs []Doc, keys []
 			pathKeys = append(pathKeys, paths[f])
 		}
 	}
-	storedPaths, err := r.store.Vectors(ctx, m.Fingerprint, pathKeys)
+	storedPaths, err := ix.storedVectors(ctx, r, m, pathKeys)
 	if err != nil {
 		return List{}, err
 	}
@@ -256,7 +256,7 @@ func (ix *Index) restoreBehind(ctx context.Context, r *root, docs []Doc, keys []
 // restoreList makes the inline model's list from stored vectors; a file with a
 // missing one is looked at again.
 func (ix *Index) restoreList(ctx context.Context, r *root, m embed.Model, docs []Doc, keys []store.VectorKey, rows []int32) (List, error) {
-	stored, err := r.store.Vectors(ctx, m.Fingerprint, keys)
+	stored, err := ix.storedVectors(ctx, r, m, keys)
 	if err != nil {
 		return List{}, err
 	}
@@ -301,7 +301,9 @@ func (ix *Index) saver(ctx context.Context) {
 			}
 		}
 		if err := ix.savePostings(); err != nil {
-			ix.notice(fmt.Sprintf("cannot keep the index's postings (the next start is slower): %v", err))
+			ix.tell("postings", fmt.Sprintf("cannot keep the index's postings (the next start is slower): %v", err))
+		} else {
+			ix.settled("postings")
 		}
 		if ix.worked.Load() >= manyNew {
 			ix.worked.Store(0)

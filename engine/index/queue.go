@@ -22,9 +22,26 @@ type item struct {
 	ticket uint64
 	force  bool // chunk again although nothing changed
 	glance bool // only make the words searchable, until the file's own turn
-	// wordless: a glance found nothing to search (unreadable, binary, minified).
-	wordless bool
-	index    int
+	// glanced is what the glance at the file found: the glance's own result, and
+	// what is known of the file while it waits for its own turn.
+	glanced glanced
+	index   int
+	mark    *mark
+}
+
+// glanced says what a glance found.
+type glanced int
+
+const (
+	notGlanced glanced = iota
+	wordless           // nothing to search: unreadable, binary, minified
+	worded             // its words are searchable
+)
+
+// mark stands for a push that someone may wait for.
+type mark struct {
+	ticket uint64
+	done   bool
 }
 
 type itemHeap []*item
@@ -65,6 +82,8 @@ func (it *item) key() itemKey { return itemKey{it.root, it.rel, it.glance} }
 // time; a file that changes meanwhile is queued again. Every push gets a
 // ticket, so that a caller can wait for all that was pushed before.
 type queue struct {
+	closed <-chan struct{} // waiting ends
+
 	mu       sync.Mutex
 	heap     itemHeap
 	waiting  map[itemKey]*item
@@ -72,12 +91,16 @@ type queue struct {
 	again    map[itemKey]*item // in flight and changed since
 	drained  bool              // there was a time when nothing was left to do
 	ticket   uint64
+	marks    []*mark       // in the order of their tickets; those that are done leave at the front
+	left     int           // files to be chunked, glances apart
+	unseen   int           // of these, the ones that no glance has found anything out about
 	ready    chan struct{} // one token per state change, for workers
 	done     chan struct{} // closed and replaced when items finish
 }
 
-func newQueue() *queue {
+func newQueue(closed <-chan struct{}) *queue {
 	return &queue{
+		closed:  closed,
 		waiting: map[itemKey]*item{}, inFlight: map[itemKey]*item{}, again: map[itemKey]*item{},
 		ready: make(chan struct{}, 1), done: make(chan struct{}),
 	}
@@ -87,30 +110,64 @@ func (q *queue) push(items ...*item) {
 	q.mu.Lock()
 	for _, it := range items {
 		q.ticket++
-		it.ticket = q.ticket
-		key := it.key()
-		if old := q.waiting[key]; old != nil {
-			// The older ticket is kept: whoever waits for it waits for this.
-			old.force = old.force || it.force
-			old.recent = max(old.recent, it.recent)
-			old.prio = min(old.prio, it.prio)
-			old.wordless = false
-			heap.Fix(&q.heap, old.index)
-			continue
+		it.mark = &mark{ticket: q.ticket}
+		if q.add(it) {
+			q.marks = append(q.marks, it.mark)
 		}
-		if q.inFlight[key] != nil {
-			if old := q.again[key]; old != nil {
-				it.ticket = old.ticket
-				it.force = it.force || old.force
-			}
-			q.again[key] = it
-			continue
-		}
-		q.waiting[key] = it
-		heap.Push(&q.heap, it)
 	}
 	q.mu.Unlock()
 	q.wake()
+}
+
+// add puts an item where it belongs. It is false where one of the same key
+// waits already: that one has the older mark, and whoever waits for it waits
+// for this.
+func (q *queue) add(it *item) bool {
+	key := it.key()
+	if old := q.waiting[key]; old != nil {
+		old.take(it)
+		if old.glanced == wordless {
+			old.glanced = notGlanced // it may have words now
+			q.unseen++
+		}
+		heap.Fix(&q.heap, old.index)
+		return false
+	}
+	if q.inFlight[key] != nil {
+		if old := q.again[key]; old != nil {
+			old.take(it)
+			return false
+		}
+		q.again[key] = it
+		return true
+	}
+	q.enqueue(it)
+	return true
+}
+
+// take makes an item as urgent as another of its key.
+func (it *item) take(other *item) {
+	it.force = it.force || other.force
+	it.recent = max(it.recent, other.recent)
+	it.prio = min(it.prio, other.prio)
+}
+
+// enqueue makes an item wait for a worker; none of its key is in the queue.
+func (q *queue) enqueue(it *item) {
+	q.waiting[it.key()] = it
+	heap.Push(&q.heap, it)
+	q.countIn(it, 1)
+}
+
+// countIn counts an item in or out.
+func (q *queue) countIn(it *item, by int) {
+	if it.glance {
+		return
+	}
+	q.left += by
+	if it.glanced == notGlanced {
+		q.unseen += by
+	}
 }
 
 func (q *queue) wake() {
@@ -143,16 +200,18 @@ func (q *queue) finish(items []*item) {
 	for _, it := range items {
 		key := it.key()
 		delete(q.inFlight, key)
-		if it.wordless {
-			if own := q.waiting[itemKey{it.root, it.rel, false}]; own != nil {
-				own.wordless = true
-			}
+		it.mark.done = true
+		if it.glance {
+			q.settle(it)
 		}
+		q.countIn(it, -1)
 		if next := q.again[key]; next != nil {
 			delete(q.again, key)
-			q.waiting[key] = next
-			heap.Push(&q.heap, next)
+			q.enqueue(next)
 		}
+	}
+	for len(q.marks) > 0 && q.marks[0].done {
+		q.marks = q.marks[1:]
 	}
 	close(q.done)
 	q.done = make(chan struct{})
@@ -164,6 +223,26 @@ func (q *queue) finish(items []*item) {
 	}
 }
 
+// settle tells a file's own item what the glance at it found. Where the file's
+// own turn came before the words of the glance were published, it comes again:
+// what is shown would otherwise stay, though the file may be gone.
+func (q *queue) settle(glance *item) {
+	own := item{root: glance.root, rel: glance.rel}
+	switch waits := q.waiting[own.key()]; {
+	case waits != nil:
+		if waits.glanced == notGlanced && glance.glanced != notGlanced {
+			waits.glanced = glance.glanced
+			q.unseen--
+		}
+	case glance.glanced == worded:
+		own.prio, own.recent, own.glanced = prioScan, glance.recent, worded
+		own.mark = glance.mark
+		if q.add(&own) {
+			own.mark.done = false
+		}
+	}
+}
+
 // hasDrained reports whether there was a time when nothing was left to do.
 func (q *queue) hasDrained() bool {
 	q.mu.Lock()
@@ -172,21 +251,17 @@ func (q *queue) hasDrained() bool {
 }
 
 // len is the number of files that must still be chunked.
-func (q *queue) len() int { return q.count(func(*item) bool { return true }) }
-
-// count is the number of files to be chunked for which match holds.
-func (q *queue) count(match func(*item) bool) int {
+func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := 0
-	for _, m := range []map[itemKey]*item{q.waiting, q.inFlight, q.again} {
-		for _, it := range m {
-			if !it.glance && match(it) {
-				n++
-			}
-		}
-	}
-	return n
+	return q.left
+}
+
+// pending is the number of files whose words are not searchable as they stand.
+func (q *queue) pending() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.unseen
 }
 
 // inWork returns the root's files that a worker has in hand: what becomes of
@@ -214,22 +289,27 @@ func (q *queue) wait(ctx context.Context) error {
 		}
 		done := q.done
 		q.mu.Unlock()
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, done, q.closed); err != nil {
+			return err
 		}
 		q.mu.Lock()
 	}
 }
 
+// outstanding reports whether something with a ticket up to target is not
+// finished.
 func (q *queue) outstanding(target uint64) bool {
-	for _, m := range []map[itemKey]*item{q.waiting, q.inFlight, q.again} {
-		for _, it := range m {
-			if it.ticket <= target {
-				return true
-			}
-		}
+	return len(q.marks) > 0 && q.marks[0].ticket <= target
+}
+
+// wait waits for done, which is ErrClosed where the index closes first.
+func wait(ctx context.Context, done, closed <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-closed:
+		return ErrClosed
 	}
-	return false
 }

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,30 +25,19 @@ const SchemaVersion = 1
 type root struct {
 	file.Root
 	prefix string // "" or "name/": what workspace paths of this root begin with
-	dir    string // the index directory
-	store  store.Store
-	empty  bool // the store had no vectors when it was opened: the first batch need not ask for any
+	// inner are the root-relative folders that are roots themselves: what lies
+	// below belongs to them.
+	inner []string
+	dir   string // the index directory
+	store store.Store
+	empty bool // the store had no vectors when it was opened: the first batch need not ask for any
 
 	mu      sync.Mutex
 	rules   *file.Rules
 	listing file.Listing
-	scanned bool
-	// known is what the store and the pipeline know of each path.
-	known map[string]known
-	err   string // why the root cannot be scanned, "" where it can
-}
-
-// known is a manifest line: enough to tell whether a file changed.
-type known struct {
-	hash         file.Hash
-	size         int64
-	modTime      int64
-	chunkVersion string
-	skip         file.SkipReason
-	skipDetail   string
-	// unreadable says why the file cannot be read now, "" where it can: what was
-	// indexed of it stays.
-	unreadable string
+	skips   map[file.SkipReason]int // of listing
+	known   manifest
+	err     string // why the root cannot be scanned, "" where it can
 }
 
 // Dir returns the index directory of a root under the cache directory: one per
@@ -77,6 +66,52 @@ func (r *root) rel(abs string) (string, bool) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
+}
+
+// foreign reports whether a root-relative path belongs to another root.
+func (r *root) foreign(rel string) bool {
+	for _, dir := range r.inner {
+		if rel == dir || strings.HasPrefix(rel, dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// present reports whether the root's folder is there. While it is not, nothing
+// in it may be taken as deleted.
+func (r *root) present() bool {
+	info, err := os.Stat(r.Dir)
+	return err == nil && info.IsDir()
+}
+
+// rulesNow returns the rules that the last scan made.
+func (r *root) rulesNow() *file.Rules {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.rules
+}
+
+// locate returns the root that an absolute path belongs to, of nested ones the
+// innermost, and the path in it.
+func (ix *Index) locate(abs string) (r *root, rel string, ok bool) {
+	for _, one := range ix.roots {
+		if p, in := one.rel(abs); in && (r == nil || len(one.Dir) > len(r.Dir)) {
+			r, rel, ok = one, p, true
+		}
+	}
+	return r, rel, ok
+}
+
+// nest tells each root which of the others lie in it.
+func (ix *Index) nest() {
+	for _, outer := range ix.roots {
+		for _, inner := range ix.roots {
+			if rel, ok := outer.rel(inner.Dir); ok && rel != "." {
+				outer.inner = append(outer.inner, rel)
+			}
+		}
+	}
 }
 
 // checkRoot says clearly why a directory cannot be a root.
@@ -108,17 +143,23 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("scanning %s: %w", r.Dir, err)
 	}
+	listing.Entries = slices.DeleteFunc(listing.Entries, func(e file.Entry) bool { return r.foreign(e.Path) })
+	listing.Skips = slices.DeleteFunc(listing.Skips, func(s file.Skip) bool { return r.foreign(s.Path) })
+	skips := map[file.SkipReason]int{}
+	for _, s := range listing.Skips {
+		skips[s.Reason]++
+	}
 	version := ix.chunkVersion()
 	snap := ix.Snapshot()
 	var items, glances []*item
 	inWork := ix.queue.inWork(r) // before known is read: what is sealed in between is in one of the two
 	r.mu.Lock()
-	gone := maps.Clone(r.known)
+	gone := r.known.all()
 	for _, rel := range inWork {
 		gone[rel] = known{}
 	}
 	for _, e := range listing.Entries {
-		k, have := r.known[e.Path]
+		k, have := r.known.get(e.Path)
 		delete(gone, e.Path)
 		if have && k.size == e.Size && k.modTime == e.ModTime.UnixNano() && k.chunkVersion == version {
 			continue
@@ -136,7 +177,7 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 			items = append(items, &item{root: r, rel: path, prio: prioTouched})
 		}
 	}
-	r.rules, r.listing, r.scanned = rules, listing, true
+	r.rules, r.listing, r.skips = rules, listing, skips
 	r.mu.Unlock()
 	if len(glances) >= manyNew {
 		ix.queue.push(glances...)

@@ -94,10 +94,8 @@ func (s *scanner) wait(ctx context.Context) error {
 	for s.finished < target {
 		done := s.done
 		s.mu.Unlock()
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, done, s.ix.closed); err != nil {
+			return err
 		}
 		s.mu.Lock()
 	}

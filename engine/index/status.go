@@ -1,6 +1,7 @@
 package index
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -17,32 +18,25 @@ const maxSkipped = 1000
 // Coverage says how complete and fresh the index is, seen through a snapshot.
 func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 	c := wire.Coverage{Skipped: map[string]int{}, Seq: s.Seq, Indexed: s.FileCount()}
-	c.Pending = ix.queue.count(func(it *item) bool {
-		f := s.File(it.root.workspacePath(it.rel))
-		return !it.wordless && (f == nil || !f.Provisional)
-	})
+	c.Pending = ix.queue.pending()
 	c.Stale = ix.queue.len() > 0 || ix.scans.scanning()
 	for _, r := range ix.roots {
 		r.mu.Lock()
-		for _, sk := range r.listing.Skips {
-			c.Skipped[string(sk.Reason)]++
+		c.Total += len(r.listing.Entries)
+		for reason, n := range r.skips {
+			c.Skipped[string(reason)] += n
 		}
-		total := len(r.listing.Entries)
-		for _, k := range r.known {
-			switch {
-			case k.skip != "":
-				c.Skipped[string(k.skip)]++
-				total--
-			case k.unreadable != "":
-				c.Skipped[string(file.SkipUnreadable)]++
-			}
+		for reason, n := range r.known.skipped {
+			c.Skipped[string(reason)] += n
+			c.Total -= n
 		}
-		c.Total += total
+		c.Skipped[string(file.SkipUnreadable)] += r.known.unreadable
 		if r.err != "" {
 			c.Stale = true
 		}
 		r.mu.Unlock()
 	}
+	maps.DeleteFunc(c.Skipped, func(_ string, n int) bool { return n == 0 })
 	c.Total = max(c.Total, c.Indexed)
 	c.VectorsReady = ix.vectorsReady(s)
 	return c
@@ -104,7 +98,7 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 		for _, sk := range r.listing.Skips {
 			st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(sk.Path), Reason: string(sk.Reason), Detail: sk.Detail})
 		}
-		for rel, k := range r.known {
+		for rel, k := range r.known.files {
 			switch {
 			case k.skip != "":
 				st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(rel), Reason: string(k.skip), Detail: k.skipDetail})
@@ -123,7 +117,11 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 	defer ix.mu.Unlock()
 	st.LastBatch = ix.last
 	st.Watches, st.WatchCap = ix.watches, ix.watchCap
-	st.Notices = append(append(unscanned, ix.notices...), nonEmpty(ix.watchNotice)...)
+	st.Notices = unscanned
+	for _, n := range ix.notices {
+		st.Notices = append(st.Notices, n.text)
+	}
+	st.Notices = append(st.Notices, nonEmpty(ix.watchNotice)...)
 	return st
 }
 
@@ -156,19 +154,8 @@ func (ix *Index) SetWatch(watches, limit int, notice string) {
 // Keep reports whether a path (absolute) is indexed or, for a directory, may
 // hold indexed files.
 func (ix *Index) Keep(path string, isDir bool) bool {
-	for _, r := range ix.roots {
-		rel, ok := r.rel(path)
-		if !ok {
-			continue
-		}
-		if rel == "." {
-			return true
-		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return !isDir && file.IsIgnoreFile(rel) || r.rules.Keep(rel, isDir)
-	}
-	return false
+	r, rel, ok := ix.locate(path)
+	return ok && (rel == "." || !isDir && file.IsIgnoreFile(rel) || r.rulesNow().Keep(rel, isDir))
 }
 
 // Directories returns the absolute directories that hold files to be indexed,
@@ -216,10 +203,9 @@ func (ix *Index) Resolve(path string) (string, bool) {
 // WorkspacePath turns an absolute path into a workspace path; ok is false
 // outside of the workspace.
 func (ix *Index) WorkspacePath(abs string) (string, bool) {
-	for _, r := range ix.roots {
-		if rel, ok := r.rel(abs); ok {
-			return r.workspacePath(rel), true
-		}
+	r, rel, ok := ix.locate(abs)
+	if !ok {
+		return "", false
 	}
-	return "", false
+	return r.workspacePath(rel), true
 }

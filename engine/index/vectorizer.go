@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -33,47 +32,63 @@ type vectorizer struct {
 	lastPath   string
 	lastVector []float32
 
+	// tries counts how often the model failed on a text, streak how many texts
+	// it failed on since the last success, and failure is what it said last.
+	tries   map[store.VectorKey]int
+	streak  int
+	failure error
+
 	mu   sync.Mutex
 	idle bool          // the newest snapshot seen has all its vectors
 	left int           // chunks without a vector
 	done chan struct{} // closed and replaced when a pass ends
 	err  error         // what stopped it, nil while it works
+	lost error         // why chunks go without a vector, nil where none does
 }
+
+const (
+	// maxTries is how often a text is given to a model that fails on it.
+	maxTries = 3
+	// maxStreak is how many texts in a row a model may fail on before it is
+	// given up.
+	maxStreak = 12
+)
 
 func newVectorizer(ix *Index) *vectorizer {
 	return &vectorizer{
 		ix: ix, model: ix.models[len(ix.models)-1],
-		signal: make(chan struct{}, 1), done: make(chan struct{}),
+		signal: make(chan struct{}, 1), done: make(chan struct{}), tries: map[store.VectorKey]int{},
 	}
 }
 
 func (z *vectorizer) wake() {
 	z.mu.Lock()
+	defer z.mu.Unlock()
 	z.idle = false
-	z.mu.Unlock()
-	select {
+	select { // under the lock: a pass that ends in between must see the signal
 	case z.signal <- struct{}{}:
 	default:
 	}
 }
 
-// wait returns when everything searchable at the call has its vector, or the
-// model gave up.
+// wait returns when everything searchable at the call has its vector. An error
+// says why some of it will have none.
 func (z *vectorizer) wait(ctx context.Context) error {
 	z.wake()
 	z.mu.Lock()
 	for !z.idle && z.err == nil {
 		done := z.done
 		z.mu.Unlock()
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, done, z.ix.closed); err != nil {
+			return err
 		}
 		z.mu.Lock()
 	}
 	defer z.mu.Unlock()
-	return z.err
+	if z.err != nil {
+		return z.err
+	}
+	return z.lost
 }
 
 func (z *vectorizer) run(ctx context.Context) {
@@ -87,19 +102,19 @@ func (z *vectorizer) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		z.mu.Lock()
 		if err != nil {
-			z.err = err
+			z.ix.tell("model", fmt.Sprintf("%s stopped: %v (answers go on with what it made so far)", z.model.Name, err))
 		}
+		z.mu.Lock()
+		z.err = err
 		z.idle = len(z.signal) == 0
 		close(z.done)
 		z.done = make(chan struct{})
 		z.mu.Unlock()
+		z.ix.changed()
 		if err != nil {
-			z.ix.notice(fmt.Sprintf("%s stopped: %v (answers go on without it)", z.model.Name, err))
 			return
 		}
-		z.ix.changed()
 	}
 }
 
@@ -124,21 +139,25 @@ func (z *vectorizer) pass(ctx context.Context) error {
 	size := cmp.Or(z.ix.opts.BehindBatch, 32)
 	for {
 		snap := z.ix.Snapshot()
-		targets := z.missing(snap)
+		targets, without := z.missing(snap)
 		z.setLeft(len(targets))
+		z.setLost(without)
 		if len(targets) == 0 {
 			return nil
 		}
 		var ready []made
+		failed := false
 		published := time.Now()
 		files := map[*File]*text.Document{}
 		for len(targets) > 0 {
 			n := min(size, len(targets))
-			batch, err := z.embed(ctx, targets[:n], files)
+			batch, failures, err := z.embed(ctx, targets[:n], files)
+			ready = append(ready, batch...)
 			if err != nil {
+				z.publish(ready)
 				return err
 			}
-			ready = append(ready, batch...)
+			failed = failed || failures
 			targets = targets[n:]
 			if time.Since(published) > listPublish {
 				z.publish(ready)
@@ -151,7 +170,7 @@ func (z *vectorizer) pass(ctx context.Context) error {
 			}
 		}
 		z.publish(ready)
-		if len(targets) == 0 && slices.Equal(z.ix.Snapshot().parts, snap.parts) {
+		if len(targets) == 0 && !failed && slices.Equal(z.ix.Snapshot().parts, snap.parts) {
 			z.setLeft(0)
 			return nil
 		}
@@ -164,13 +183,29 @@ func (z *vectorizer) setLeft(n int) {
 	z.mu.Unlock()
 }
 
+// setLost notes how many chunks the model failed on for good.
+func (z *vectorizer) setLost(n int) {
+	z.mu.Lock()
+	z.lost = nil
+	if n > 0 {
+		z.lost = fmt.Errorf("%s failed on %d chunks: %w", z.model.Name, n, z.failure)
+	}
+	lost := z.lost
+	z.mu.Unlock()
+	if lost != nil {
+		z.ix.tell("model", lost.Error()+" (they are found without it)")
+	} else {
+		z.ix.settled("model")
+	}
+}
+
 // missing lists the live documents without a vector, newest files first.
-func (z *vectorizer) missing(snap *Snapshot) []target {
+// without counts those that the model failed on too often.
+func (z *vectorizer) missing(snap *Snapshot) (targets []target, without int) {
 	byDir := map[string]*root{}
 	for _, r := range z.ix.roots {
 		byDir[r.Dir] = r
 	}
-	var targets []target
 	for i, p := range snap.parts {
 		if len(p.files) > 0 && p.files[0].file.Provisional {
 			continue
@@ -186,13 +221,18 @@ func (z *vectorizer) missing(snap *Snapshot) []target {
 				}
 			}
 			doc := &p.docs[d]
-			targets = append(targets, target{byDir[doc.File.Root.Dir], p, int32(d), vectorKey(&doc.Chunk)})
+			key := vectorKey(&doc.Chunk)
+			if z.tries[key] >= maxTries {
+				without++
+				continue
+			}
+			targets = append(targets, target{byDir[doc.File.Root.Dir], p, int32(d), key})
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b target) int {
 		return cmp.Compare(b.part.docs[b.doc].File.ModTime, a.part.docs[a.doc].File.ModTime)
 	})
-	return targets
+	return targets, without
 }
 
 func listOf(lists []List, fingerprint string) *List {
@@ -206,16 +246,17 @@ func listOf(lists []List, fingerprint string) *List {
 
 // embed returns the vectors of a batch: stored ones, else new ones. Documents
 // whose file changed since are left out: the next pass has their successors.
-func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]*text.Document) ([]made, error) {
+// failed says that the model failed on some, an error that it is given up.
+func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]*text.Document) (all []made, failed bool, err error) {
 	perRoot := map[*root][]store.VectorKey{}
 	for _, t := range batch {
 		perRoot[t.root] = append(perRoot[t.root], t.key)
 	}
 	have := map[store.VectorKey]store.Vector{}
 	for r, keys := range perRoot {
-		stored, err := r.store.Vectors(ctx, z.model.Fingerprint, keys)
+		stored, err := z.ix.storedVectors(ctx, r, z.model, keys)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for k, v := range stored {
 			have[k] = v
@@ -242,12 +283,16 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 			texts, wanted = append(texts, chunk.Embeddable(doc.Chunk, body)), append(wanted, t)
 		}
 	}
-	vectors, err := z.vectors(ctx, texts)
-	if err != nil {
-		return nil, err
+	vectors, errs := z.vectors(ctx, texts)
+	if ctx.Err() != nil {
+		return nil, false, ctx.Err()
 	}
 	fresh := map[*root]map[store.VectorKey]store.Vector{}
 	for i, t := range wanted {
+		failed = !z.worked(t.key, errs[i]) || failed
+		if errs[i] != nil {
+			continue
+		}
 		scale, values := embed.Quantize(vectors[i])
 		v := store.Vector{Scale: scale, Values: values}
 		have[t.key] = v
@@ -256,28 +301,55 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		}
 		fresh[t.root][t.key] = v
 	}
-	z.ix.counters.embedded.Add(int64(len(wanted)))
 	for r, vs := range fresh {
-		if err := r.store.PutVectors(ctx, z.model.Fingerprint, vs); err != nil {
-			if errors.Is(err, store.ErrClosed) {
-				return nil, err
-			}
-			z.ix.notice(fmt.Sprintf("cannot write vectors of %s: %v", r.Dir, err))
-		}
+		z.ix.counters.embedded.Add(int64(len(vs)))
+		z.put(ctx, r, vs)
 	}
-	var all []made
 	for _, t := range batch {
 		v, ok := have[t.key]
 		if !ok {
 			continue
 		}
 		path, err := z.path(ctx, t.root, t.part.docs[t.doc].File.Rel)
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
 		if err != nil {
-			return nil, err
+			z.worked(t.key, err)
+			failed = true
+			continue
 		}
 		all = append(all, made{t, v, path})
 	}
-	return all, nil
+	if z.streak >= maxStreak {
+		return all, true, z.failure
+	}
+	return all, failed, nil
+}
+
+// worked notes whether the model made a vector of a text, and returns it.
+func (z *vectorizer) worked(key store.VectorKey, err error) bool {
+	if err == nil {
+		z.streak = 0
+		return true
+	}
+	z.tries[key]++
+	z.streak++
+	z.failure = err
+	z.ix.log.Debug("embedding", "model", z.model.Name, "error", err)
+	return false
+}
+
+// put stores vectors. Where that fails they are searchable all the same, and
+// made again by the next start.
+func (z *vectorizer) put(ctx context.Context, r *root, vectors map[store.VectorKey]store.Vector) {
+	key := "write vectors " + r.Dir
+	switch err := r.store.PutVectors(ctx, z.model.Fingerprint, vectors); {
+	case err == nil:
+		z.ix.settled(key)
+	case ctx.Err() == nil:
+		z.ix.tell(key, fmt.Sprintf("cannot write vectors of %s: %v (answers go on from memory)", r.Dir, err))
+	}
 }
 
 // path returns the vector of a path's words: the last one's, a stored one, or
@@ -288,20 +360,18 @@ func (z *vectorizer) path(ctx context.Context, r *root, rel string) ([]float32, 
 		return z.lastVector, nil
 	}
 	key := pathKey(rel)
-	stored, err := r.store.Vectors(ctx, z.model.Fingerprint, []store.VectorKey{key})
+	stored, err := z.ix.storedVectors(ctx, r, z.model, []store.VectorKey{key})
 	if err != nil {
 		return nil, err
 	}
 	v, ok := stored[key]
 	if !ok {
-		made, err := z.ix.opts.Behind.Embed(ctx, []string{words})
+		made, err := embedOne(ctx, z.ix.opts.Behind, words)
 		if err != nil {
 			return nil, err
 		}
-		v.Scale, v.Values = embed.Quantize(made[0])
-		if err := r.store.PutVectors(ctx, z.model.Fingerprint, map[store.VectorKey]store.Vector{key: v}); err != nil {
-			z.ix.log.Debug("storing a path's vector", "path", rel, "error", err)
-		}
+		v.Scale, v.Values = embed.Quantize(made)
+		z.put(ctx, r, map[store.VectorKey]store.Vector{key: v})
 	}
 	z.lastPath, z.lastVector = words, dequantise(v)
 	return z.lastVector, nil
@@ -320,30 +390,26 @@ func dequantise(v store.Vector) []float32 {
 	return values
 }
 
-// vectors embeds texts on several goroutines, each with a share of them.
-func (z *vectorizer) vectors(ctx context.Context, texts []string) ([][]float32, error) {
+// vectors embeds texts on several goroutines, each with a share of them. There
+// is an error per text.
+func (z *vectorizer) vectors(ctx context.Context, texts []string) ([][]float32, []error) {
 	threads := z.ix.opts.BehindThreads
 	if threads <= 0 {
 		threads = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	threads = min(threads, len(texts))
 	out := make([][]float32, len(texts))
-	errs := make([]error, threads)
+	errs := make([]error, len(texts))
 	var wg sync.WaitGroup
 	for w := range threads {
 		wg.Go(func() {
-			for i := w; i < len(texts) && errs[w] == nil; i += threads {
-				v, err := z.ix.opts.Behind.Embed(ctx, texts[i:i+1])
-				if err != nil {
-					errs[w] = err
-					return
-				}
-				out[i] = v[0]
+			for i := w; i < len(texts); i += threads {
+				out[i], errs[i] = embedOne(ctx, z.ix.opts.Behind, texts[i])
 			}
 		})
 	}
 	wg.Wait()
-	return out, errors.Join(errs...)
+	return out, errs
 }
 
 // publish adds vectors to the lists of the parts that still stand.

@@ -53,12 +53,7 @@ func (v *View) Apply(changes []file.Change) {
 			b := v.buffers[c.Path]
 			if b == nil {
 				b = &buffer{}
-				for _, r := range v.ix.roots {
-					if rel, ok := r.rel(c.Path); ok {
-						b.root, b.rel = r, rel
-						break
-					}
-				}
+				b.root, b.rel, _ = v.ix.locate(c.Path)
 				v.buffers[c.Path] = b
 			}
 			b.text, b.version = c.Text, c.Version
@@ -159,7 +154,7 @@ func (v *View) build(ctx context.Context, base *Snapshot, b *buffer) error {
 	if reason == "" {
 		rec.File = v.ix.chunker.Chunk(ctx, chunk.Input{Path: b.rel, Class: rec.Class, Text: doc})
 		var err error
-		if vectors, _, err = v.ix.inlineVectors(ctx, b.root, rec.File.Chunks, doc); err != nil {
+		if vectors, _, _, err = v.ix.inlineVectors(ctx, b.root, rec.File.Chunks, doc); err != nil {
 			return fmt.Errorf("embedding the buffer %s: %w", b.root.workspacePath(b.rel), err)
 		}
 	}

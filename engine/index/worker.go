@@ -36,6 +36,7 @@ type worker struct {
 	records []store.FileRecord
 	removed []string // root-relative paths that leave the store
 	hidden  []string // workspace paths that leave the snapshot
+	partial []string // root-relative paths of which vectors could not be made
 	vectors []map[store.VectorKey]store.Vector
 	started time.Time
 	glance  bool // the part holds words only
@@ -104,10 +105,10 @@ func (w *worker) take(ctx context.Context, it *item) {
 func (w *worker) look(ctx context.Context, it *item) error {
 	r, rel := it.root, it.rel
 	r.mu.Lock()
-	before, have := r.known[rel]
-	ignored := r.rules.Ignored(rel)
+	before, have := r.known.get(rel)
+	rules := r.rules
 	r.mu.Unlock()
-	if ignored {
+	if r.foreign(rel) || rules.Ignored(rel) {
 		w.remove(rel)
 		return nil
 	}
@@ -116,18 +117,22 @@ func (w *worker) look(ctx context.Context, it *item) error {
 	var skip *file.SkipError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if !r.present() {
+			w.ix.rescan() // tells what is wrong
+			return nil    // not the same as deleted
+		}
 		w.remove(rel)
 		return nil
 	case isDir(abs):
 		w.remove(rel) // a folder stands where a file was: the scan knows what is in it
-		w.ix.scans.request("folder")
+		w.ix.rescan()
 		return nil
 	case errors.As(err, &skip):
 		if skip.Reason == file.SkipUnreadable && have && before.skip == "" {
 			before.unreadable = skip.Detail // not the same as deleted: what is known stays
 			before.modTime = 0              // the next scan looks again
 			r.mu.Lock()
-			r.known[rel] = before
+			r.known.put(rel, before)
 			r.mu.Unlock()
 			return nil
 		}
@@ -158,12 +163,15 @@ func (w *worker) look(ctx context.Context, it *item) error {
 	}
 	f := w.ix.newFile(ctx, r, &rec)
 	f.ModTime = content.ModTime.UnixNano()
-	vectors, fresh, err := w.ix.inlineVectors(ctx, r, chunked.Chunks, doc)
+	vectors, fresh, whole, err := w.ix.inlineVectors(ctx, r, chunked.Chunks, doc)
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", f.Path, err)
 	}
 	for i := range fresh {
 		maps.Copy(w.vectors[i], fresh[i])
+	}
+	if !whole {
+		w.partial = append(w.partial, rel)
 	}
 	w.records = append(w.records, rec)
 	w.b.add(f, chunked.Chunks, doc, vectors)
@@ -234,12 +242,15 @@ func (w *worker) seal(ctx context.Context) {
 		return // the next start does it again
 	}
 	ix, r := w.ix, w.root
-	if err := w.commit(ctx); err != nil {
-		if ctx.Err() != nil {
-			return
-		}
-		// What is not stored is still searchable; the next start indexes it again.
-		ix.notice(fmt.Sprintf("cannot write the index of %s: %v (answers go on from memory)", r.Dir, err))
+	err := w.commit(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		// What is not stored is still searchable; the next scan or start tries again.
+		ix.tell("write "+r.Dir, fmt.Sprintf("cannot write the index of %s: %v (answers go on from memory)", r.Dir, err))
+	} else {
+		ix.settled("write " + r.Dir)
 	}
 	var added []*part
 	var lists [][]List
@@ -250,10 +261,20 @@ func (w *worker) seal(ctx context.Context) {
 	ix.replace(added, lists, w.hidden, w.glance)
 	r.mu.Lock()
 	for _, rec := range w.records {
-		r.known[rec.Path] = knownOf(&rec)
+		k := knownOf(&rec)
+		if err != nil {
+			k.modTime = 0
+		}
+		r.known.put(rec.Path, k)
 	}
 	for _, rel := range w.removed {
-		delete(r.known, rel)
+		r.known.remove(rel)
+	}
+	for _, rel := range w.partial { // the next scan has it made again
+		if k, have := r.known.get(rel); have {
+			k.chunkVersion = ""
+			r.known.put(rel, k)
+		}
 	}
 	r.mu.Unlock()
 	ix.worked.Add(int64(len(w.items)))
@@ -267,26 +288,26 @@ func (w *worker) seal(ctx context.Context) {
 	ix.changed()
 }
 
+// commit stores what was made. Files without their vectors are worth storing,
+// too: the next start makes the vectors.
 func (w *worker) commit(ctx context.Context) error {
+	var errs []error
 	for i, v := range w.vectors {
 		if len(v) > 0 {
-			if err := w.root.store.PutVectors(ctx, w.b.lists[i].model.Fingerprint, v); err != nil {
-				return err
-			}
+			errs = append(errs, w.root.store.PutVectors(ctx, w.b.lists[i].model.Fingerprint, v))
 		}
 	}
-	if len(w.records)+len(w.removed) == 0 {
-		return nil
+	if len(w.records)+len(w.removed) > 0 {
+		w.ix.counters.commits.Add(1)
+		errs = append(errs, w.root.store.Commit(ctx, w.records, w.removed))
 	}
-	w.ix.counters.commits.Add(1)
-	return w.root.store.Commit(ctx, w.records, w.removed)
+	return errors.Join(errs...)
 }
 
-func knownOf(rec *store.FileRecord) known {
-	return known{
-		hash: rec.Hash, size: rec.Size, modTime: rec.ModTime, chunkVersion: rec.ChunkVersion,
-		skip: rec.Skip, skipDetail: rec.SkipDetail,
-	}
+// rescan has a worker's doubt looked into by a scan.
+func (ix *Index) rescan() {
+	ix.folders.Add(1)
+	ix.scans.request("folder")
 }
 
 // newFile makes the snapshot's file of a record.
@@ -305,12 +326,12 @@ func (ix *Index) pathVectors(ctx context.Context, rel string) map[string][]float
 	if ix.opts.Inline == nil {
 		return nil
 	}
-	v, err := ix.opts.Inline.Embed(ctx, []string{embed.PathText(rel)})
+	v, err := embedOne(ctx, ix.opts.Inline, embed.PathText(rel))
 	if err != nil {
 		ix.log.Debug("embedding a path", "path", rel, "error", err)
 		return nil
 	}
-	return map[string][]float32{ix.models[0].Fingerprint: v[0]}
+	return map[string][]float32{ix.models[0].Fingerprint: v}
 }
 
 func (ix *Index) embedders() []embed.Embedder {
@@ -331,25 +352,26 @@ func (ix *Index) inlineModels() []embed.Model {
 }
 
 // inlineVectors returns the content vectors of the inline model, from the store
-// where it has them. fresh are those that must be stored.
-func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chunk, doc *text.Document) (vectors [][]store.Vector, fresh []map[store.VectorKey]store.Vector, err error) {
+// where it has them. fresh are those that must be stored. whole is false where
+// the model failed on some, which is told; an error means that work ends.
+func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chunk, doc *text.Document) (vectors [][]store.Vector, fresh []map[store.VectorKey]store.Vector, whole bool, err error) {
 	if ix.opts.Inline == nil {
-		return nil, nil, nil
+		return nil, nil, true, nil
 	}
-	fp := ix.models[0].Fingerprint
+	m := ix.models[0]
 	keys := make([]store.VectorKey, len(chunks))
 	for i := range chunks {
 		keys[i] = vectorKey(&chunks[i])
 	}
 	have := map[store.VectorKey]store.Vector{}
 	if !r.empty || ix.queue.hasDrained() {
-		var err error
-		if have, err = r.store.Vectors(ctx, fp, keys); err != nil {
-			return nil, nil, err
+		if have, err = ix.storedVectors(ctx, r, m, keys); err != nil {
+			return nil, nil, false, err
 		}
 	}
 	ix.counters.cacheHits.Add(int64(len(have)))
 	made := make(map[store.VectorKey]store.Vector, len(keys)-len(have))
+	var failed error
 	for i, k := range keys {
 		if _, ok := have[k]; ok {
 			continue
@@ -357,14 +379,23 @@ func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chun
 		if _, ok := made[k]; ok {
 			continue
 		}
-		v, err := ix.opts.Inline.Embed(ctx, []string{chunk.Embeddable(chunks[i], doc)})
-		if err != nil {
-			return nil, nil, err
+		v, err := embedOne(ctx, ix.opts.Inline, chunk.Embeddable(chunks[i], doc))
+		if ctx.Err() != nil {
+			return nil, nil, false, ctx.Err()
 		}
-		scale, values := embed.Quantize(v[0])
+		if err != nil {
+			failed = err
+			continue
+		}
+		scale, values := embed.Quantize(v)
 		made[k] = store.Vector{Scale: scale, Values: values}
 	}
 	ix.counters.embedded.Add(int64(len(made)))
+	if failed != nil {
+		ix.tell("embed", fmt.Sprintf("%s failed: %v (what it failed on is found by its words only)", m.Name, failed))
+	} else if len(made) > 0 {
+		ix.settled("embed")
+	}
 	row := make([]store.Vector, len(chunks))
 	for i, k := range keys {
 		v, ok := have[k]
@@ -373,7 +404,7 @@ func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chun
 		}
 		row[i] = v
 	}
-	return [][]store.Vector{row}, []map[store.VectorKey]store.Vector{made}, nil
+	return [][]store.Vector{row}, []map[store.VectorKey]store.Vector{made}, failed == nil, nil
 }
 
 // replace publishes a snapshot with the added parts and without the gone
