@@ -2,9 +2,13 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"coderag-ls/engine/answer"
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/pack"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 )
@@ -53,9 +57,11 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 		return wire.AskResult{}, err
 	}
 	f.stage("answer", at)
+	at = time.Now()
+	related, graph := pack.Related(f.snap, f.files(made.Citations))
+	f.stage("related", at)
 	res := wire.AskResult{
-		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped,
-		Related: []wire.Related{}, Graph: wire.Graph{Nodes: []string{}, Edges: []wire.Edge{}},
+		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped, Related: related, Graph: graph,
 		Plan: f.analysis.Plan, Coverage: f.ix.Coverage(f.snap), Model: f.model(),
 		FollowUps: made.FollowUps, NoAnswer: made.NoAnswer,
 	}
@@ -66,9 +72,43 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	return res, nil
 }
 
-// Context packs what a question needs into budgeted Markdown.
+// files returns the cited files in order of citation.
+func (f *found) files(citations []wire.Citation) []*index.File {
+	var files []*index.File
+	for _, c := range citations {
+		if file := f.snap.File(c.Path); file != nil && !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// Context packs what a question needs into budgeted Markdown: the best chunks
+// with what stands around them, related places, and how the files hang
+// together. p.TokenBudget 0 is the setting answer.tokenBudget.
 func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResult, error) {
-	return wire.ContextResult{}, nil
+	if p.TokenBudget < 0 {
+		return wire.ContextResult{}, &QueryError{Reason: fmt.Sprintf("tokenBudget is %d, want 0 or more", p.TokenBudget)}
+	}
+	f, err := v.find(ctx, p.SearchParams, p.History)
+	if err != nil {
+		return wire.ContextResult{}, err
+	}
+	budget := p.TokenBudget
+	if budget == 0 {
+		budget = f.settings.Answer.TokenBudget
+	}
+	packed, err := pack.Pack(ctx, pack.Input{
+		Snapshot: f.snap, Texts: texts{f.state}, Hits: f.result.Hits,
+		Budget: budget, Reserved: f.settings.Answer.ReservedTokens,
+	})
+	if err != nil {
+		return wire.ContextResult{}, err
+	}
+	return wire.ContextResult{
+		Content: packed.Content, Primary: packed.Primary, Related: packed.Related,
+		TokenCount: packed.Tokens, Truncated: packed.Truncated, Coverage: f.ix.Coverage(f.snap),
+	}, nil
 }
 
 // Explain explains the symbol of that name. Of several definitions the one
