@@ -227,6 +227,9 @@ func (v *Verifier) explainUses(ctx context.Context, snap *index.Snapshot, t targ
 	fmt.Fprintf(md, "\n%d %s%s %s.\n", n, plural(n, "line", "lines"), atLeast(n), verb)
 	uses := spread(byCaller(found, snap), snap)
 	for _, u := range uses {
+		if u.imported || u.comment {
+			continue
+		}
 		d := snap.Doc(u.ref)
 		into, most, why := &res.Usages, maxCallers, "uses "+t.name
 		if u.test {

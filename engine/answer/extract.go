@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/index"
@@ -124,9 +125,10 @@ func (m *maker) standing(ctx context.Context) []hit {
 	return out
 }
 
-// citation checks and records the citation of some lines and returns how it is
-// written; ok is false where there is no room for another.
-func (m *maker) citation(r index.Ref, p Place, start, end int, score float64, why []string) (id string, ok bool) {
+// citation checks and records the citation of some lines, which belong to sym
+// where that is given, and returns how it is written; ok is false where there
+// is no room for another.
+func (m *maker) citation(r index.Ref, p Place, sym *chunk.Symbol, start, end int, score float64, why []string) (id string, ok bool) {
 	id = ID(m.in.Snapshot.Doc(r).File.Path, start, end)
 	if m.ids[id] {
 		return id, true
@@ -137,6 +139,9 @@ func (m *maker) citation(r index.Ref, p Place, start, end int, score float64, wh
 	c, err := m.v.Cite(r, p, start, end, score, why)
 	if err != nil {
 		return "", false
+	}
+	if sym != nil {
+		c.Symbol, c.Kind = symbolName(sym, c.Language), string(sym.Kind)
 	}
 	m.room--
 	m.ids[id] = true
@@ -174,10 +179,11 @@ const (
 // the other files that answer, further passages, uses and tests.
 func (m *maker) definitionAnswer(ctx context.Context, hits []hit) {
 	lead := hits[0]
+	var about *chunk.Symbol
 	if m.overview(lead) {
-		m.fileOverview(lead)
+		m.fileOverview(ctx, lead)
 	} else {
-		m.lead(lead)
+		about = m.lead(lead)
 	}
 	others := m.others(hits, lead)
 	if len(others) > 0 && m.room > 0 {
@@ -187,19 +193,29 @@ func (m *maker) definitionAnswer(ctx context.Context, hits []hit) {
 		}
 	}
 	m.further(hits, lead)
-	m.context(ctx, lead)
+	m.context(ctx, lead.doc.File, about)
 }
 
 // lead describes the best passage and quotes its lines.
-func (m *maker) lead(h hit) {
-	w := m.asked.best(h.place, h.doc, m.in.Analysis.Intent == query.FindDefinition)
-	id, ok := m.citation(h.Ref, h.place, w.start, w.end, h.Score, h.Why)
+func (m *maker) lead(h hit) *chunk.Symbol {
+	f, w, id, ok := m.passage(h)
 	if !ok {
-		return
+		return nil
 	}
-	m.shown = append(m.shown, h.Ref)
-	m.write("%s%s\n\n", describe(h.doc), cite(id))
+	m.write("%s%s\n\n", describe(h.doc, f.sym), cite(id))
 	m.quote(h, w)
+	return f.sym
+}
+
+// passage chooses what of a hit to show and cites it.
+func (m *maker) passage(h hit) (f focus, w window, id string, ok bool) {
+	f = m.asked.focus(h.place, h.doc)
+	w = m.asked.best(h.place, h.doc, f, m.in.Analysis.Intent == query.FindDefinition)
+	id, ok = m.citation(h.Ref, h.place, f.sym, w.start, w.end, h.Score, h.Why)
+	if ok {
+		m.shown = append(m.shown, h.Ref)
+	}
+	return f, w, id, ok
 }
 
 func (m *maker) quote(h hit, w window) {
@@ -234,13 +250,11 @@ func (m *maker) others(hits []hit, lead hit) []hit {
 
 // also mentions another place, with its lines where quoted is set.
 func (m *maker) also(h hit, quoted bool) {
-	w := m.asked.best(h.place, h.doc, m.in.Analysis.Intent == query.FindDefinition)
-	id, ok := m.citation(h.Ref, h.place, w.start, w.end, h.Score, h.Why)
+	f, w, id, ok := m.passage(h)
 	if !ok {
 		return
 	}
-	m.shown = append(m.shown, h.Ref)
-	m.write("- %s%s\n", describe(h.doc), cite(id))
+	m.write("- %s%s\n", describe(h.doc, f.sym), cite(id))
 	if quoted {
 		m.write("\n")
 		m.quote(h, w)
@@ -268,34 +282,25 @@ func (m *maker) further(hits []hit, lead hit) {
 	}
 }
 
-// subject is the symbol that the answer is about, nil where it is about none.
-func (m *maker) subject(h hit) *target {
-	s := symbolOf(h.doc)
-	if s == nil || !isDefinition(h.doc.Kind) {
-		return nil
-	}
-	return &target{name: s.Name, home: h.doc.File, start: s.StartLine, end: s.EndLine}
-}
-
-// context adds where the subject is used and tested.
-func (m *maker) context(ctx context.Context, lead hit) {
-	t := m.subject(lead)
-	if t == nil || m.room == 0 {
+// context adds where a symbol is used and tested.
+func (m *maker) context(ctx context.Context, home *index.File, s *chunk.Symbol) {
+	if s == nil || m.room == 0 {
 		return
 	}
-	found, _ := m.v.usages(ctx, *t)
+	found, _ := m.v.usages(ctx, target{name: s.Name, home: home, start: s.StartLine, end: s.EndLine})
 	var uses, tests []usage
 	for _, u := range byCaller(found, m.in.Snapshot) {
 		switch {
+		case u.imported || u.comment:
 		case u.test:
 			tests = append(tests, u)
-		case u.score > 2:
+		case u.code:
 			uses = append(uses, u)
 		}
 	}
 	uses = spread(uses, m.in.Snapshot)
 	if len(uses) > 0 {
-		m.write("\n**Where %s is used**\n\n", Code(t.name))
+		m.write("\n**Where %s is used**\n\n", Code(s.Name))
 		for _, u := range uses[:min(mostUses, len(uses))] {
 			m.usage(u)
 		}
@@ -310,7 +315,7 @@ func (m *maker) context(ctx context.Context, lead hit) {
 
 // usage writes one use: who, the line, its citation.
 func (m *maker) usage(u usage) {
-	id, ok := m.citation(u.ref, u.place, u.line, u.line, 0, []string{"uses the symbol"})
+	id, ok := m.citation(u.ref, u.place, u.caller, u.line, u.line, u.relevance(), []string{"uses the symbol"})
 	if !ok {
 		return
 	}
@@ -430,17 +435,17 @@ func (m *maker) overview(h hit) bool {
 const maxOverview = 12
 
 // fileOverview tells what a file holds: its beginning, then its definitions.
-func (m *maker) fileOverview(h hit) {
+func (m *maker) fileOverview(ctx context.Context, h hit) {
 	f := h.doc.File
 	refs := m.in.Snapshot.DocsOf(f)
 	first := refs[0]
-	p, ok := m.v.Locate(context.Background(), first)
+	p, ok := m.v.Locate(ctx, first)
 	if !ok {
 		m.lead(h)
 		return
 	}
 	start, end := trim(p.Doc, p.Start, min(p.End, p.Start+windowLines-1))
-	id, ok := m.citation(first, p, start, end, h.Score, h.Why)
+	id, ok := m.citation(first, p, nil, start, end, h.Score, h.Why)
 	if !ok {
 		return
 	}
@@ -472,15 +477,14 @@ func (m *maker) followUps(hits []hit) []string {
 	}
 	usage := m.in.Analysis.Intent == query.FindUsage
 	for i, h := range hits[:min(4, len(hits))] {
-		if !isDefinition(h.doc.Kind) || h.doc.Name == "" {
-			continue
-		}
+		f := m.asked.focus(h.place, h.doc)
 		switch {
+		case f.sym == nil:
 		case i == 0 && !usage:
-			add("Where is %s used?", h.doc.Name)
-			add("Which tests cover %s?", h.doc.Name)
+			add("Where is %s used?", f.sym.Name)
+			add("Which tests cover %s?", f.sym.Name)
 		default:
-			add("How does %s work?", h.doc.Name)
+			add("How does %s work?", f.sym.Name)
 		}
 	}
 	return out

@@ -85,16 +85,16 @@ func parseSpan(found []Mention, s string, from, to int, known func(string) bool)
 		if width == 0 {
 			continue
 		}
-		end, next := start, i+n+width
+		end, next, ranged := start, i+n+width, false
 		if e, w := rangeEnd(s[next:to]); w > 0 {
-			end, next = e, next+w
+			end, next, ranged = e, next+w, true
 		}
 		least := from
 		if len(found) > 0 {
 			least = max(least, found[len(found)-1].End)
 		}
 		m := Mention{StartLine: start, EndLine: max(start, end), Start: i, End: next}
-		if !m.readPath(s, least, to, i, known) {
+		if !m.readPath(s, least, to, i, ranged, known) {
 			continue
 		}
 		found = append(found, m)
@@ -104,16 +104,17 @@ func parseSpan(found []Mention, s string, from, to int, known func(string) bool)
 }
 
 // readPath reads the path that ends at i, with the brackets around it.
-func (m *Mention) readPath(s string, least, to, i int, known func(string) bool) bool {
+func (m *Mention) readPath(s string, least, to, i int, ranged bool, known func(string) bool) bool {
 	at := i
 	for at > least && pathByte(s[at-1]) {
 		at--
 	}
-	// A bracket with a path of several words: [my file.md:3-4].
+	// A bracket with a path of several words, as answers write it:
+	// [my file.md:3-4].
 	if open := strings.LastIndexAny(s[least:i], "[(<\n"); open >= 0 && closes(s[least+open], s, m.End, to) {
 		inner := s[least+open+1 : i]
 		if inner != "" && strings.TrimSpace(inner) == inner && !strings.ContainsAny(inner, "[]()<>`\"") && !strings.Contains(inner, "://") && plausible(inner) &&
-			(at == least+open+1 || known != nil && known(inner)) {
+			(at == least+open+1 || known != nil && known(inner) || known == nil && s[least+open] == '[' && ranged) {
 			m.Path, m.Start, m.End = inner, least+open, m.End+1
 			return true
 		}

@@ -225,16 +225,28 @@ func cite(id string) string { return " [" + id + "]" }
 // place names the file of a chunk in a sentence.
 func place(d *index.Doc) string { return Code(d.File.Path) }
 
-// describe is the sentence that tells what a chunk is.
-func describe(d *index.Doc) string {
-	summary, head := "", ""
-	if s := symbolOf(d); s != nil {
-		summary, head = sentence(s.Summary), s.Signature
-	} else if d.Kind == chunk.Module || d.Kind == chunk.Lines {
-		head = ""
+// describe is the sentence that tells what a definition in a chunk is, or the
+// chunk itself where sym is nil.
+func describe(d *index.Doc, sym *chunk.Symbol) string {
+	if sym == nil {
+		return describeChunk(d)
 	}
-	switch d.Kind {
-	case chunk.Section:
+	s := fmt.Sprintf("%s is %s in %s", Code(symbolName(sym, d.Language)), nounIn(sym.Kind, d.Language), place(d))
+	if sym.Name == d.Name && len(d.EntryPoints) > 0 {
+		s += ", an entry point (" + list(d.EntryPoints, 2) + ")"
+	}
+	switch summary := sentence(sym.Summary); {
+	case summary != "":
+		s += ": " + summary
+	case sym.Signature != "" && len(sym.Signature) <= maxSentence:
+		s += ": " + Code(sym.Signature)
+	}
+	return s
+}
+
+func describeChunk(d *index.Doc) string {
+	switch {
+	case d.Kind == chunk.Section:
 		name := d.Name
 		if name == "" && len(d.HeaderPath) > 0 {
 			name = d.HeaderPath[len(d.HeaderPath)-1]
@@ -243,29 +255,12 @@ func describe(d *index.Doc) string {
 			return fmt.Sprintf("%s says", place(d))
 		}
 		return fmt.Sprintf("The section “%s” of %s says", name, place(d))
-	case chunk.Module, chunk.Lines, chunk.Block:
-		if d.Name != "" && d.Kind == chunk.Block {
-			return fmt.Sprintf("%s is a part of %s", Code(d.Name), place(d))
-		}
-		if len(d.Symbols) > 0 {
-			return fmt.Sprintf("%s defines %s", place(d), list(d.Symbols, 4))
-		}
-		return fmt.Sprintf("%s has this", place(d))
+	case d.Name != "" && d.Kind == chunk.Block:
+		return fmt.Sprintf("%s is a part of %s", Code(d.Name), place(d))
+	case len(d.Symbols) > 0:
+		return fmt.Sprintf("%s defines %s", place(d), list(d.Symbols, 4))
 	}
-	s := fmt.Sprintf("%s is %s in %s", Code(qualified(d)), nounIn(d.Kind, d.Language), place(d))
-	switch {
-	case len(d.EntryPoints) > 0:
-		s += ", an entry point (" + list(d.EntryPoints, 2) + ")"
-	case d.Parts > 1:
-		s += fmt.Sprintf(", part %d of %d", d.Part, d.Parts)
-	}
-	switch {
-	case summary != "":
-		s += ": " + summary
-	case head != "" && len(head) <= maxSentence:
-		s += ": " + Code(head)
-	}
-	return s
+	return fmt.Sprintf("%s has this", place(d))
 }
 
 // list writes names as "`a`, `b` and 3 more".

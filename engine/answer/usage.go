@@ -20,8 +20,14 @@ type usage struct {
 	caller *chunk.Symbol // the definition around it, or nil
 	call   bool          // the name is called
 	test   bool
-	score  float64
+	code   bool // of a source file, not of documentation
+	// imported: the line imports the name; comment: it is a comment.
+	imported, comment bool
+	score             float64
 }
+
+// relevance turns the order of uses into 0 to 1.
+func (u *usage) relevance() float64 { return max(0, min(1, u.score/8)) }
 
 // Bounds on looking for uses: an identifier may stand in thousands of chunks.
 const (
@@ -120,13 +126,14 @@ func (v *Verifier) usesIn(t target, r index.Ref, p Place, score float64) []usage
 		if at < 0 || defines(d.File, t.name, n-shift) {
 			continue
 		}
-		u := usage{ref: r, place: p, line: n, text: strings.TrimSpace(line), caller: enclosing(d.File, n-shift), test: d.File.Class.Test, score: score}
+		u := usage{ref: r, place: p, line: n, text: strings.TrimSpace(line), caller: enclosing(d.File, n-shift), test: d.File.Class.Test, code: d.File.Class.SourceType == file.Code, score: score}
 		rest := strings.TrimLeft(line[at+len(t.name):], " \t")
 		u.call = strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "!(") || strings.HasPrefix(rest, "::<") || strings.HasPrefix(line[at+len(t.name):], "{")
+		u.comment, u.imported = comment(u.text), imports(u.text)
 		switch {
-		case comment(u.text):
+		case u.comment:
 			u.score -= 3
-		case imports(u.text):
+		case u.imported:
 			u.score -= 2
 		case u.call:
 			u.score += 1

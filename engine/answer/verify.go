@@ -47,6 +47,9 @@ type Place struct {
 	// Start and End are 1-based, inclusive.
 	Start, End int
 	Verified   string // wire.VerifiedExact or wire.VerifiedMoved
+	// changed: the lines are not those that were indexed; only the definition
+	// was found again.
+	changed bool
 }
 
 // shift is how far the chunk has moved.
@@ -132,7 +135,7 @@ func again(doc *text.Document, d *index.Doc) Place {
 		return Place{}
 	}
 	start := max(1, found-(sym.NameLine-d.StartLine))
-	return Place{Doc: doc, Start: start, End: min(doc.LineCount(), start+d.EndLine-d.StartLine), Verified: wire.VerifiedMoved}
+	return Place{Doc: doc, Start: start, End: min(doc.LineCount(), start+d.EndLine-d.StartLine), Verified: wire.VerifiedMoved, changed: true}
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }

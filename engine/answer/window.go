@@ -47,16 +47,85 @@ func rarity(df, docs int) float64 {
 	return max(0.1, 1-2*share)
 }
 
-// best chooses the lines of a place to quote: the window whose distinct
+// focus is what of a chunk answers: a definition in it, or the chunk itself
+// (sym is nil), with the lines of it that stand now.
+type focus struct {
+	sym        *chunk.Symbol
+	start, end int
+}
+
+// enough is how much of the chunk's question words a definition inside it must
+// hold to stand for the chunk.
+const enough = 0.8
+
+// focus chooses the definition of a chunk that the question is about: the
+// smallest that holds nearly all of the question's words that the chunk holds,
+// one that the question names before all others.
+func (a *asked) focus(p Place, d *index.Doc) focus {
+	whole := focus{symbolOf(d), p.Start, p.End}
+	if !p.sound(d) {
+		return whole
+	}
+	shift := p.shift(d)
+	lines := make([]map[string]float64, p.End-p.Start+1)
+	for i := range lines {
+		lines[i] = a.line(p.Doc.Line(p.Start + i))
+	}
+	weigh := func(start, end int, name string) float64 {
+		seen := a.line(name)
+		if seen == nil {
+			seen = map[string]float64{}
+		}
+		for _, words := range lines[start-p.Start : end-p.Start+1] {
+			for w, x := range words {
+				seen[w] = max(seen[w], x)
+			}
+		}
+		var sum float64
+		for _, x := range seen {
+			sum += x
+		}
+		return sum
+	}
+	name := ""
+	if whole.sym != nil {
+		name = symbolName(whole.sym, "")
+	}
+	need := enough * weigh(p.Start, p.End, name)
+	best, bestNamed := whole, whole.sym != nil && a.isNamed(whole.sym.Name)
+	for i := range d.File.Symbols {
+		s := &d.File.Symbols[i]
+		start, end := s.StartLine+shift, s.EndLine+shift
+		if start < p.Start || end > p.End || s.Kind == chunk.Variable && s.Parent != "" {
+			continue
+		}
+		named := a.isNamed(s.Name)
+		if bestNamed && !named || !named && (need == 0 || weigh(start, end, symbolName(s, "")) < need) {
+			continue
+		}
+		if named && !bestNamed || end-start < best.end-best.start {
+			best, bestNamed = focus{s, start, end}, named
+		}
+	}
+	return best
+}
+
+func (a *asked) isNamed(name string) bool { return a.names[lexical.Exact(name)] }
+
+// sound reports whether the lines of a place are those that were indexed, so
+// that what was learnt of them holds.
+func (p Place) sound(d *index.Doc) bool { return !p.changed && p.End-p.Start == d.EndLine-d.StartLine }
+
+// best chooses the lines of a focus to quote: the window whose distinct
 // question words weigh most, the declaration's lines being preferred where the
 // question asks for it.
-func (a *asked) best(p Place, d *index.Doc, declaration bool) window {
-	start, end := trim(p.Doc, p.Start, p.End)
+func (a *asked) best(p Place, d *index.Doc, f focus, declaration bool) window {
+	start, end := trim(p.Doc, f.start, f.end)
 	if end-start+1 <= wholeLines {
 		return window{start, end}
 	}
 	nameLine, docStart, docEnd := 0, 0, 0
-	if s := symbolOf(d); s != nil {
+	if s := f.sym; s != nil {
 		shift := p.shift(d)
 		nameLine, docStart, docEnd = s.NameLine+shift, s.DocStart+shift, s.DocEnd+shift
 		if s.DocStart == 0 {

@@ -96,8 +96,8 @@ const (
 	// soughtDefinition is what the definition of a name gains where nothing
 	// else is asked for.
 	soughtDefinition = 4.0
-	sameFile         = 0.6
-	sameDir          = 0.3
+	sameFile         = 1.0
+	sameDir          = 0.5
 )
 
 // why tells in words what raised a hit.

@@ -125,9 +125,10 @@ func (r *ranking) collect() {
 		}
 	}
 	r.cands = slices.DeleteFunc(r.cands, func(c *candidate) bool { return len(c.passages) == 0 })
+	ranks := rankOf(r.words.hits)
 	for i, h := range r.words.hits {
 		if p := at[h.Ref]; p != nil {
-			p.words, p.rank, p.cover, p.group = float64(h.Score), i+1, r.words.coverage[i], r.words.groups[i]
+			p.words, p.rank, p.cover, p.group = float64(h.Score), ranks[i], r.words.coverage[i], r.words.groups[i]
 		}
 	}
 	for n, l := range r.near {
@@ -140,12 +141,31 @@ func (r *ranking) collect() {
 				at[ref].near[n] = float64(scores[i])
 			}
 		}
+		ranks := rankOf(l.hits)
 		for i, h := range l.hits {
 			if p := at[h.Ref]; p != nil {
-				p.nearRank[n] = i + 1
+				p.nearRank[n] = ranks[i]
 			}
 		}
 	}
+}
+
+// sameScore is the relative difference of two scores that only rounding tells
+// apart: the order of a sum's terms depends on the part of the index.
+const sameScore = 1e-5
+
+// rankOf returns the hits' ranks from 1. Equal scores share one: in which order
+// they come depends on the order in which files happened to be indexed.
+func rankOf(hits []index.Scored) []int {
+	ranks := make([]int, len(hits))
+	first := 0 // of those with the score
+	for i, h := range hits {
+		if hits[first].Score-h.Score > sameScore*hits[first].Score {
+			first = i
+		}
+		ranks[i] = first + 1
+	}
+	return ranks
 }
 
 // candidate adds a file, and reports whether it is new.
