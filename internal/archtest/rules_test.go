@@ -38,8 +38,9 @@ var layers = []layer{
 	{"engine/index", []string{"engine/chunk", "engine/embed", "engine/file", "engine/lexical", "engine/release", "engine/store", "engine/text", "engine/vector", "engine/wire"}, "not the settings: it is given what it needs"},
 	{"engine/query", []string{"engine/chunk", "engine/lexical", "engine/wire"}, ""},
 	{"engine/search", []string{"engine/chunk", "engine/config", "engine/embed", "engine/file", "engine/index", "engine/lexical", "engine/query", "engine/wire"}, ""},
-	{"engine/pack", []string{"engine/chunk", "engine/config", "engine/file", "engine/index", "engine/search", "engine/text", "engine/wire"}, ""},
-	{"engine/answer", []string{"engine/chunk", "engine/config", "engine/file", "engine/index", "engine/lexical", "engine/pack", "engine/query", "engine/search", "engine/text", "engine/wire"}, ""},
+	{"engine/search/searchtest", []string{"engine/..."}, "workspaces for tests"},
+	{"engine/answer", []string{"engine/chunk", "engine/config", "engine/file", "engine/index", "engine/lexical", "engine/query", "engine/search", "engine/text", "engine/wire"}, ""},
+	{"engine/pack", []string{"engine/answer", "engine/chunk", "engine/config", "engine/file", "engine/index", "engine/search", "engine/text", "engine/wire"}, "answer: only how citations and code are written"},
 	{"engine", []string{"engine/..."}, "the facade joins its parts"},
 
 	// Doors see the facade and the leaves, never the parts.
