@@ -48,6 +48,9 @@ type Options struct {
 	BehindThreads, BehindBatch int
 	// PathWeight replaces the models' own, where it is not negative.
 	PathWeight float32
+	// Quiet is how long nothing must have happened before postings are written
+	// and stores are tidied; 0 for the default.
+	Quiet time.Duration
 	// OpenStore opens the store of one index directory.
 	OpenStore func(ctx context.Context, dir string) (store.Store, error)
 	Logger    *slog.Logger
@@ -58,6 +61,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Quiet <= 0 {
+		o.Quiet = defaultQuiet
 	}
 	if o.Files.MaxBytes <= 0 {
 		o.Files.MaxBytes = file.DefaultMaxBytes

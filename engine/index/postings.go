@@ -9,15 +9,15 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/lexical"
-	"coderag-ls/engine/release"
 	"coderag-ls/engine/store"
 )
 
@@ -128,24 +128,23 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 		r.known.put(rec.Path, k)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil, errors.Is(err, store.ErrClosed):
 		return err
-	}
-	names, err := filepath.Glob(filepath.Join(r.dir, postingsDir, "*"+postingsSuffix))
-	if err != nil {
-		return err
+	case err != nil:
+		ix.tell("open "+r.Dir, fmt.Sprintf("cannot read the index of %s: %v (its files are indexed again)", r.Dir, err))
 	}
 	var added []*part
 	var lists [][]List
-	for i := len(names) - 1; i >= 0; i-- { // newest first
-		data, err := os.ReadFile(names[i])
+	for _, name := range slices.Backward(ix.postingsFiles(r)) { // newest first
+		data, err := os.ReadFile(name)
 		if err != nil {
-			ix.log.Warn("reading postings", "file", names[i], "error", err)
+			ix.log.Warn("reading postings", "file", name, "error", err)
 			continue
 		}
 		files, seg, err := decodePostings(data)
 		if err != nil {
-			ix.log.Warn("postings are made again", "file", names[i], "error", err)
+			ix.log.Warn("postings are made again", "file", name, "error", err)
 			continue
 		}
 		p, l, err := ix.restore(ctx, r, files, seg, records, version)
@@ -153,9 +152,12 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 			return err
 		}
 		if p != nil {
-			p.saved = filepath.Base(names[i])
+			p.saved = filepath.Base(name)
 			added, lists = append(added, p), append(lists, l)
 		}
+	}
+	if p := ix.blank(ctx, r, records, version); p != nil {
+		added, lists = append(added, p), append(lists, nil)
 	}
 	if len(added) > 0 {
 		for _, p := range added {
@@ -165,6 +167,47 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 		ix.wakeSaver()
 	}
 	return nil
+}
+
+// postingsFiles returns the root's postings files, oldest first.
+func (ix *Index) postingsFiles(r *root) []string {
+	dir := filepath.Join(r.dir, postingsDir)
+	entries, err := os.ReadDir(dir) // in the order of their names
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ix.log.Warn("postings are made again", "folder", dir, "error", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), postingsSuffix) {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	return names
+}
+
+// blank makes a part of the files that have no chunks and so no postings; nil
+// where there is none. What is used is taken out of records.
+func (ix *Index) blank(ctx context.Context, r *root, records map[string]*store.FileRecord, version string) *part {
+	b := newBuilder(ix.tok, nil)
+	for rel, rec := range records {
+		if len(rec.File.Chunks) == 0 && rec.ChunkVersion == version {
+			b.files = append(b.files, place{file: ix.newFile(ctx, r, rec)})
+			ix.restored(r, rel, records, version)
+		}
+	}
+	if len(b.files) == 0 {
+		return nil
+	}
+	p, _ := b.build()
+	return p
+}
+
+// restored notes that a file is searchable as the store has it.
+func (ix *Index) restored(r *root, rel string, records map[string]*store.FileRecord, version string) {
+	k, _ := r.known.get(rel)
+	k.chunkVersion = version
+	r.known.put(rel, k)
+	delete(records, rel)
 }
 
 // restore makes a part of kept postings. Files that the store knows otherwise
@@ -191,10 +234,7 @@ func (ix *Index) restore(ctx context.Context, r *root, files []savedFile, seg *l
 				keys, rows = append(keys, vectorKey(&rec.File.Chunks[i])), append(rows, first+int32(i))
 			}
 			places = append(places, place{file: f, first: first, count: int32(s.docs)})
-			k, _ := r.known.get(s.path)
-			k.chunkVersion = version
-			r.known.put(s.path, k)
-			delete(records, s.path)
+			ix.restored(r, s.path, records, version)
 		}
 		first += int32(s.docs)
 	}
@@ -270,46 +310,6 @@ func (ix *Index) restoreList(ctx context.Context, r *root, m embed.Model, docs [
 		list.add(d, v, docs[d].File.PathVectors[m.Fingerprint])
 	}
 	return list.list(len(docs)), nil
-}
-
-// saveQuiet is how long nothing may have happened before postings are written.
-const saveQuiet = 3 * time.Second
-
-func (ix *Index) wakeSaver() {
-	select {
-	case ix.unsaved <- struct{}{}:
-	default:
-	}
-}
-
-// saver keeps the postings on disk up to date whenever work pauses, so that a
-// kill costs little. After much work it gives memory back.
-func (ix *Index) saver(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ix.unsaved:
-		}
-		for quiet := false; !quiet; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ix.unsaved:
-			case <-time.After(saveQuiet):
-				quiet = ix.queue.len() == 0
-			}
-		}
-		if err := ix.savePostings(); err != nil {
-			ix.tell("postings", fmt.Sprintf("cannot keep the index's postings (the next start is slower): %v", err))
-		} else {
-			ix.settled("postings")
-		}
-		if ix.worked.Load() >= manyNew {
-			ix.worked.Store(0)
-			release.Memory()
-		}
-	}
 }
 
 // savePostings writes the parts that are not on disk yet and removes files that

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,16 +31,44 @@ func (s *Snapshot) Lexical(ctx context.Context, q lexical.Query, k int, keep fun
 			parts[i].Filter = s.filter(i, keep)
 		}
 	}
-	res, err := s.words.Search(ctx, parts, q, k)
+	var res lexical.Result
+	hits, err := untied(k, func(k int) ([]lexical.Hit, error) {
+		var err error
+		res, err = s.words.Search(ctx, parts, q, k)
+		return res.Hits, err
+	}, func(h lexical.Hit) float64 { return h.Score }, func(h lexical.Hit) Ref { return Ref{int32(h.Part), int32(h.Doc)} }, s)
 	if err != nil {
 		return LexicalResult{}, err
 	}
-	out := LexicalResult{Stats: res.Stats, Hits: make([]Scored, len(res.Hits)), Coverage: make([]float64, len(res.Hits)), Groups: make([]uint32, len(res.Hits))}
-	for i, h := range res.Hits {
+	out := LexicalResult{Stats: res.Stats, Hits: make([]Scored, len(hits)), Coverage: make([]float64, len(hits)), Groups: make([]uint32, len(hits))}
+	for i, h := range hits {
 		out.Hits[i] = Scored{Ref: Ref{int32(h.Part), int32(h.Doc)}, Score: float32(h.Score)}
 		out.Coverage[i], out.Groups[i] = res.Stats.Coverage(h), h.Groups
 	}
 	return out, nil
+}
+
+// untied returns the k best hits of a search, equal scores in order of path and
+// line: parts and documents are numbered as workers happened to finish them,
+// and the same files must give the same answers. Where equal scores run over
+// the cut, more are searched for until the end of them is seen.
+func untied[H any](k int, search func(k int) ([]H, error), score func(H) float64, ref func(H) Ref, s *Snapshot) ([]H, error) {
+	if k <= 0 {
+		return nil, nil
+	}
+	ask := k + 1
+	hits, err := search(ask)
+	for err == nil && len(hits) == ask && score(hits[k-1]) == score(hits[ask-1]) {
+		ask *= 8
+		hits, err = search(ask)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(hits, func(a, b H) int {
+		return cmp.Or(cmp.Compare(score(b), score(a)), s.Compare(ref(a), ref(b)))
+	})
+	return hits[:min(k, len(hits))], nil
 }
 
 // filter is the set of a part's live documents that keep accepts.
@@ -90,16 +119,18 @@ func (s *Snapshot) Vectors(ctx context.Context, fingerprint string, query []floa
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	hits := vector.Search(parts, q, k)
-	out := make([]Scored, len(hits))
-	for i, h := range hits {
-		doc := int32(h.Row)
-		if lists[h.Part].Docs != nil {
-			doc = lists[h.Part].Docs[h.Row]
+	return untied(k, func(k int) ([]Scored, error) {
+		hits := vector.Search(parts, q, k)
+		out := make([]Scored, len(hits))
+		for i, h := range hits {
+			doc := int32(h.Row)
+			if lists[h.Part].Docs != nil {
+				doc = lists[h.Part].Docs[h.Row]
+			}
+			out[i] = Scored{Ref: Ref{int32(at[h.Part]), doc}, Score: h.Score}
 		}
-		out[i] = Scored{Ref: Ref{int32(at[h.Part]), doc}, Score: h.Score}
-	}
-	return out, nil
+		return out, ctx.Err()
+	}, func(h Scored) float64 { return float64(h.Score) }, func(h Scored) Ref { return h.Ref }, s)
 }
 
 // VectorScores returns the cosine of a unit query vector to each document in

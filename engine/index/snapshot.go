@@ -132,12 +132,17 @@ func (t fileTable) with(puts []place, gone []string) fileTable {
 	}
 	// A delta of a quarter of the base costs more to copy each time than to
 	// fold once.
-	if len(next.delta) > 256 && len(next.delta)*4 > len(next.base) {
-		folded := make(map[string]place, next.n)
-		next.each(func(path string, p place) { folded[path] = p })
-		next.base, next.delta = folded, nil
+	if len(next.delta) > maxDelta && len(next.delta)*4 > len(next.base) {
+		return next.fold()
 	}
 	return next
+}
+
+// fold returns the same table in one layer.
+func (t fileTable) fold() fileTable {
+	folded := make(map[string]place, t.n)
+	t.each(func(path string, p place) { folded[path] = p })
+	return fileTable{base: folded, n: t.n}
 }
 
 func (t fileTable) each(fn func(path string, p place)) {

@@ -2,8 +2,9 @@ package index
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"coderag-ls/engine/chunk"
@@ -18,56 +19,66 @@ import (
 type View struct {
 	ix *Index
 
-	mu      sync.Mutex
+	mu      sync.Mutex         // guards the fields below; never held for long, since typing waits for it
 	buffers map[string]*buffer // by absolute path
 	changes uint64
-	// The last snapshot and what it was made of.
-	base    *Snapshot
+
+	making  chan struct{} // holds a token while a snapshot is made, which guards the fields below
+	parts   map[*buffer]madeBuffer
+	base    *Snapshot // what the last snapshot was made of
 	made    uint64
 	current *Snapshot
 }
 
-// buffer is an open document.
+// buffer is one text of an open document. It is immutable.
 type buffer struct {
-	root    *root
-	rel     string
-	text    string
-	version int32
-	hash    file.Hash
-	hashed  bool
-	// What was made of the text, nil where it must be made again.
-	part  *part
+	root *root
+	rel  string
+	text string
+}
+
+// madeBuffer is what was made of a buffer.
+type madeBuffer struct {
+	hash  file.Hash
+	part  *part // nil where it was not made yet
 	lists []List
 }
 
 // NewView returns a view without buffers.
-func (ix *Index) NewView() *View { return &View{ix: ix, buffers: map[string]*buffer{}} }
+func (ix *Index) NewView() *View {
+	return &View{ix: ix, buffers: map[string]*buffer{}, making: make(chan struct{}, 1), parts: map[*buffer]madeBuffer{}}
+}
+
+// Index returns the index that the view stands in front of.
+func (v *View) Index() *Index { return v.ix }
 
 // Apply records buffer changes in order.
 func (v *View) Apply(changes []file.Change) {
+	var closed, touched []string
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	for _, c := range changes {
 		switch c.Kind {
 		case file.Opened, file.Edited:
-			b := v.buffers[c.Path]
-			if b == nil {
-				b = &buffer{}
-				b.root, b.rel, _ = v.ix.locate(c.Path)
-				v.buffers[c.Path] = b
-			}
-			b.text, b.version = c.Text, c.Version
-			b.hashed, b.part, b.lists = false, nil, nil
+			b := &buffer{text: c.Text}
+			b.root, b.rel, _ = v.ix.locate(c.Path)
+			v.buffers[c.Path] = b
 			v.changes++
 		case file.Closed:
 			if _, open := v.buffers[c.Path]; open {
 				delete(v.buffers, c.Path)
 				v.changes++
 			}
-			v.ix.Touch("close", []string{c.Path}, false)
+			closed = append(closed, c.Path)
 		case file.Touched:
-			v.ix.Touch("change", []string{c.Path}, false)
+			touched = append(touched, c.Path)
 		}
+	}
+	v.mu.Unlock()
+	if len(closed) > 0 {
+		v.ix.Touch("close", closed, false)
+	}
+	if len(touched) > 0 {
+		v.ix.Touch("change", touched, false)
 	}
 }
 
@@ -97,20 +108,37 @@ func (v *View) Open(abs string) bool {
 
 // Snapshot returns the newest state with every buffer in it.
 func (v *View) Snapshot(ctx context.Context) (*Snapshot, error) {
+	select {
+	case v.making <- struct{}{}:
+		defer func() { <-v.making }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	v.mu.Lock()
-	defer v.mu.Unlock()
+	changes := v.changes
 	base := v.ix.Snapshot()
-	if v.current != nil && v.base == base && v.made == v.changes {
+	if v.current != nil && v.base == base && v.made == changes {
+		v.mu.Unlock()
 		return v.current, nil
 	}
+	buffers := slices.Collect(maps.Values(v.buffers))
+	v.mu.Unlock()
+
+	kept := make(map[*buffer]madeBuffer, len(buffers))
 	var parts []*part
 	var lists [][]List
-	for _, b := range v.buffers {
-		if err := v.build(ctx, base, b); err != nil {
+	for _, b := range buffers {
+		if b.root == nil {
+			continue
+		}
+		made, shown, err := v.make(ctx, base, b)
+		if err != nil {
+			maps.Copy(v.parts, kept) // the next request need not begin again
 			return nil, err
 		}
-		if b.part != nil {
-			parts, lists = append(parts, b.part), append(lists, b.lists)
+		kept[b] = made
+		if shown {
+			parts, lists = append(parts, made.part), append(lists, made.lists)
 		}
 	}
 	next := base
@@ -118,50 +146,47 @@ func (v *View) Snapshot(ctx context.Context) (*Snapshot, error) {
 		next = base.with(parts, lists, nil, false)
 		next.Seq = v.ix.seq.Add(1)
 	}
-	v.base, v.made, v.current = base, v.changes, next
+	v.parts, v.base, v.made, v.current = kept, base, changes, next
 	return next, nil
 }
 
-// build makes the part of a buffer whose text is not what the base has.
-func (v *View) build(ctx context.Context, base *Snapshot, b *buffer) error {
-	if b.root == nil {
-		return nil
+// make returns the part of a buffer, which it may have been made before. shown
+// is false where the base has the same text, or the path is not indexed.
+func (v *View) make(ctx context.Context, base *Snapshot, b *buffer) (made madeBuffer, shown bool, err error) {
+	made, have := v.parts[b]
+	if !have {
+		made.hash = text.Hash(b.text)
 	}
-	if !b.hashed {
-		b.hash, b.hashed = sha256.Sum256([]byte(b.text)), true
+	path := b.root.workspacePath(b.rel)
+	if f := base.File(path); f != nil && f.Hash == made.hash && !f.Provisional {
+		return made, false, nil
 	}
-	if f := base.File(b.root.workspacePath(b.rel)); f != nil && f.Hash == b.hash {
-		b.part, b.lists = nil, nil
-		return nil
+	if b.root.rulesNow().Ignored(b.rel) {
+		return made, false, nil
 	}
-	if b.part != nil {
-		return nil
+	if made.part != nil {
+		return made, true, nil
 	}
-	b.root.mu.Lock()
-	ignored := b.root.rules.Ignored(b.rel)
-	b.root.mu.Unlock()
-	if ignored {
-		return nil
-	}
-	rec := store.FileRecord{Path: b.rel, Hash: b.hash, Size: int64(len(b.text)), ChunkVersion: v.ix.chunkVersion()}
+	rec := store.FileRecord{Path: b.rel, Hash: made.hash, Size: int64(len(b.text)), ChunkVersion: v.ix.chunkVersion()}
 	var reason file.SkipReason
-	if rec.Class, reason, _ = file.Classify(b.rel, b.text); reason != "" {
-		// The file's former text is not what the editor shows: hide it.
-		rec.File = chunk.File{}
-	}
+	rec.Class, reason, _ = file.Classify(b.rel, b.text)
 	doc := text.New(b.text)
 	var vectors [][]store.Vector
-	if reason == "" {
+	// What is no text to be indexed has no chunks, but hides the file's former
+	// text, which is not what the editor shows.
+	if reason == "" && rec.Size <= v.ix.opts.Files.MaxBytes {
 		rec.File = v.ix.chunker.Chunk(ctx, chunk.Input{Path: b.rel, Class: rec.Class, Text: doc})
-		var err error
+		if err := ctx.Err(); err != nil {
+			return made, false, err // it may be cut by lines
+		}
 		if vectors, _, _, err = v.ix.inlineVectors(ctx, b.root, rec.File.Chunks, doc); err != nil {
-			return fmt.Errorf("embedding the buffer %s: %w", b.root.workspacePath(b.rel), err)
+			return made, false, fmt.Errorf("embedding the buffer %s: %w", path, err)
 		}
 	}
 	f := v.ix.newFile(ctx, b.root, &rec)
 	f.Open = true
 	one := newBuilder(v.ix.tok, v.ix.inlineModels())
 	one.add(f, rec.File.Chunks, doc, vectors)
-	b.part, b.lists = one.build()
-	return nil
+	made.part, made.lists = one.build()
+	return made, true, nil
 }
