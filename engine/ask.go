@@ -58,7 +58,7 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	}
 	f.stage("answer", at)
 	at = time.Now()
-	related, graph := pack.Related(f.snap, f.files(made.Citations))
+	related, graph := v.e.graph(f.ix).Related(f.snap, f.files(made.Citations))
 	f.stage("related", at)
 	res := wire.AskResult{
 		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped, Related: related, Graph: graph,
@@ -99,7 +99,7 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 		budget = f.settings.Answer.TokenBudget
 	}
 	packed, err := pack.Pack(ctx, pack.Input{
-		Snapshot: f.snap, Texts: texts{f.state}, Hits: f.result.Hits,
+		Snapshot: f.snap, Graph: v.e.graph(f.ix), Texts: texts{f.state}, Hits: f.result.Hits,
 		Budget: budget, Reserved: f.settings.Answer.ReservedTokens,
 	})
 	if err != nil {

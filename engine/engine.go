@@ -16,6 +16,7 @@ import (
 	"coderag-ls/engine/embed/static"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/index"
+	"coderag-ls/engine/pack"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/store/bunt"
 	"coderag-ls/engine/wire"
@@ -51,6 +52,27 @@ type Engine struct {
 	notices  []string       // what the user should know of the models
 	views    map[*View]bool
 	closed   bool
+
+	graphs graphCache
+}
+
+// graphCache keeps the graph of the newest snapshot that was asked about: how
+// files hang together changes with what is saved, not with every answer.
+type graphCache struct {
+	mu   sync.Mutex // held while a graph is made, so that it is made once
+	snap *index.Snapshot
+	made *pack.Graph
+}
+
+// graph returns the graph of the files as they are stored: unsaved imports of
+// open buffers are not in it.
+func (e *Engine) graph(ix *index.Index) *pack.Graph {
+	e.graphs.mu.Lock()
+	defer e.graphs.mu.Unlock()
+	if snap := ix.Snapshot(); snap != e.graphs.snap {
+		e.graphs.snap, e.graphs.made = snap, pack.NewGraph(snap)
+	}
+	return e.graphs.made
 }
 
 // Open opens the workspace's index and starts bringing it up to date in the

@@ -28,21 +28,53 @@ type relation struct {
 	names      []string // what is imported
 }
 
-// graph resolves imports to files by their names: the target's last parts must
+// Graph resolves imports to files by their names: the target's last parts must
 // be the end of a file's path. That needs no build files and is right wherever
 // names are not ambiguous; of several files the one with the longest common
-// beginning is taken.
-type graph struct {
-	files []*index.File
-	// byName maps a module's last name part to the files it may mean.
-	byName map[string][]*index.File
+// beginning is taken. It is immutable and serves any number of answers; making
+// it takes about 3 ms per 1,000 files.
+type Graph struct {
+	byPath map[string]*index.File
+	// All lists are in path order.
+	byDir     map[string][]*index.File // by directory
+	byName    map[string][]*index.File // by the name that imports know a file by
+	packages  map[string][]*index.File // Go files without tests, by their directory's name
+	bySubject map[string][]*index.File // by what a file is about
+	importing map[string][]*index.File // files by the last two parts of what they import
 }
 
-func newGraph(s *index.Snapshot) *graph {
-	g := &graph{files: s.Files(), byName: map[string][]*index.File{}}
-	for _, f := range g.files {
-		name := moduleName(f.Path)
-		g.byName[name] = append(g.byName[name], f)
+// NewGraph makes the graph of a snapshot's files.
+func NewGraph(s *index.Snapshot) *Graph {
+	files := s.Files()
+	g := &Graph{
+		byPath: make(map[string]*index.File, len(files)), byDir: map[string][]*index.File{}, byName: map[string][]*index.File{},
+		packages: map[string][]*index.File{}, bySubject: map[string][]*index.File{}, importing: map[string][]*index.File{},
+	}
+	add := func(m map[string][]*index.File, key string, f *index.File) {
+		if l := m[key]; key != "" && (len(l) == 0 || l[len(l)-1] != f) {
+			m[key] = append(l, f)
+		}
+	}
+	for _, f := range files {
+		g.byPath[f.Path] = f
+		dir := path.Dir(f.Path)
+		add(g.byDir, dir, f)
+		add(g.byName, moduleName(f.Path), f)
+		if f.Class.Language == "go" && !f.Class.Test {
+			add(g.packages, path.Base(dir), f)
+		}
+		add(g.bySubject, subjectOf(f), f)
+		for _, im := range f.Imports {
+			ps := parts(im.Target)
+			for _, p := range ps[max(0, len(ps)-2):] {
+				add(g.importing, p, f)
+			}
+			if len(ps) == 0 {
+				for _, n := range im.Names {
+					add(g.importing, n, f)
+				}
+			}
+		}
 	}
 	return g
 }
@@ -75,7 +107,7 @@ func parts(target string) []string {
 
 // resolve finds the file that an import of a file means, nil where it is none
 // of the workspace's.
-func (g *graph) resolve(from *index.File, target string, names []string) *index.File {
+func (g *Graph) resolve(from *index.File, target string, names []string) *index.File {
 	ps := parts(target)
 	// "from . import app": the names are modules.
 	if len(ps) == 0 {
@@ -96,7 +128,7 @@ func (g *graph) resolve(from *index.File, target string, names []string) *index.
 	return nil
 }
 
-func (g *graph) find(from *index.File, ps []string) *index.File {
+func (g *Graph) find(from *index.File, ps []string) *index.File {
 	last := ps[len(ps)-1]
 	var best *index.File
 	bestScore := -1
@@ -121,10 +153,8 @@ func (g *graph) find(from *index.File, ps []string) *index.File {
 	}
 	if best == nil && from.Class.Language == "go" {
 		// A package is a directory: any file of it stands for it.
-		for _, f := range g.files {
-			if path.Base(path.Dir(f.Path)) == last && !f.Class.Test {
-				consider(f, path.Dir(f.Path))
-			}
+		for _, f := range g.packages[last] {
+			consider(f, path.Dir(f.Path))
 		}
 	}
 	return best
@@ -168,7 +198,7 @@ func family(l string) string {
 
 // around finds the files around some, nearest first: what they import and what
 // imports them, their tests, then their neighbours.
-func (g *graph) around(primary []*index.File) []relation {
+func (g *Graph) around(primary []*index.File) []relation {
 	var out []relation
 	seen := map[*index.File]bool{}
 	for _, f := range primary {
@@ -181,6 +211,9 @@ func (g *graph) around(primary []*index.File) []relation {
 		}
 	}
 	for _, f := range primary[:min(3, len(primary))] {
+		if known := g.byPath[f.Path]; known != nil {
+			f = known
+		}
 		for _, im := range f.Imports {
 			if to := g.resolve(f, im.Target, im.Names); to != nil {
 				add(relation{from: f, file: to, kind: Imports, distance: 1, names: im.Names})
@@ -194,8 +227,8 @@ func (g *graph) around(primary []*index.File) []relation {
 		}
 	}
 	for _, f := range primary[:min(1, len(primary))] {
-		for _, o := range g.files {
-			if path.Dir(o.Path) == path.Dir(f.Path) && o.Class.Language == f.Class.Language && !o.Class.Test {
+		for _, o := range g.byDir[path.Dir(f.Path)] {
+			if o.Path != f.Path && o.Class.Language == f.Class.Language && !o.Class.Test {
 				add(relation{from: f, file: o, kind: Sibling, distance: 2})
 			}
 		}
@@ -205,18 +238,17 @@ func (g *graph) around(primary []*index.File) []relation {
 }
 
 // importers are the files that import f, in path order.
-func (g *graph) importers(f *index.File) []*index.File {
-	name := moduleName(f.Path)
-	dir := path.Base(path.Dir(f.Path))
+func (g *Graph) importers(f *index.File) []*index.File {
+	candidates := g.importing[moduleName(f.Path)]
+	if f.Class.Language == "go" {
+		candidates = g.importing[path.Base(path.Dir(f.Path))]
+	}
 	var out []*index.File
-	for _, o := range g.files {
+	for _, o := range candidates {
 		if o == f || !sameFamily(o.Class.Language, f.Class.Language) || o.Class.Test {
 			continue
 		}
 		for _, im := range o.Imports {
-			if !strings.Contains(im.Target, name) && !slices.Contains(im.Names, name) && !(f.Class.Language == "go" && strings.HasSuffix(im.Target, dir)) {
-				continue
-			}
 			if g.resolve(o, im.Target, im.Names) == f {
 				out = append(out, o)
 				break
@@ -231,14 +263,14 @@ func (g *graph) importers(f *index.File) []*index.File {
 
 // tests are the test files named after f, or that f is named after where f is
 // a test.
-func (g *graph) tests(f *index.File) []*index.File {
+func (g *Graph) tests(f *index.File) []*index.File {
 	subject := subjectOf(f)
 	if subject == "" {
 		return nil
 	}
 	var out []*index.File
-	for _, o := range g.files {
-		if o != f && o.Class.Test != f.Class.Test && sameFamily(o.Class.Language, f.Class.Language) && subjectOf(o) == subject {
+	for _, o := range g.bySubject[subject] {
+		if o != f && o.Class.Test != f.Class.Test && sameFamily(o.Class.Language, f.Class.Language) {
 			out = append(out, o)
 		}
 	}
@@ -286,13 +318,18 @@ func excerpt(relations []relation) wire.Graph {
 	return g
 }
 
-// Related returns the files around some files, with an excerpt of the graph.
-// The ranges are the files' first definitions'.
-func Related(s *index.Snapshot, primary []*index.File) ([]wire.Related, wire.Graph) {
-	relations := newGraph(s).around(primary)
+// Related returns the files of a snapshot around some of them, with an excerpt
+// of the graph. The graph may be of an earlier snapshot: files that are gone are
+// left out. The ranges are the files' first definitions'.
+func (g *Graph) Related(s *index.Snapshot, primary []*index.File) ([]wire.Related, wire.Graph) {
+	relations := g.around(primary)
 	related := []wire.Related{}
 	for _, r := range relations {
-		refs := s.DocsOf(r.file)
+		file := s.File(r.file.Path)
+		if file == nil {
+			continue
+		}
+		refs := s.DocsOf(file)
 		if len(refs) == 0 {
 			continue
 		}

@@ -25,6 +25,7 @@ const (
 // Input is what is packed.
 type Input struct {
 	Snapshot *index.Snapshot
+	Graph    *Graph // of the snapshot, or of a recent one
 	Texts    answer.Texts
 	Hits     []search.Hit
 	// Budget is in tokens, 0 or less for no limit; Reserved of them are kept
@@ -69,8 +70,7 @@ func Pack(ctx context.Context, in Input) (Context, error) {
 		b.WriteString(bl.render())
 		c.Primary = append(c.Primary, bl.cite)
 	}
-	g := newGraph(in.Snapshot)
-	relations := g.around(files(blocks))
+	relations := in.Graph.around(files(blocks))
 	p.related(ctx, blocks, relations, share(limit, relatedShare), &b, &c)
 	p.graph(relations, limit, &b, &c)
 	c.Content, c.Dropped = b.String(), p.v.Dropped
@@ -269,7 +269,7 @@ func (p *packer) related(ctx context.Context, blocks []*block, relations []relat
 // connecting is the chunk of a related file to show: the one that defines what
 // the primary file imports, else its first definition.
 func (p *packer) connecting(blocks []*block, r relation) (index.Ref, bool) {
-	refs := p.in.Snapshot.DocsOf(r.file)
+	refs := p.docsOf(r.file)
 	if len(refs) == 0 {
 		return index.Ref{}, false
 	}
@@ -307,4 +307,14 @@ func (p *packer) graph(relations []relation, limit int, out *strings.Builder, c 
 	if strings.Count(s, "\n") > 2 {
 		out.WriteString(s)
 	}
+}
+
+// docsOf returns the documents of a file of the graph as the snapshot has it;
+// none where it is gone.
+func (p *packer) docsOf(f *index.File) []index.Ref {
+	now := p.in.Snapshot.File(f.Path)
+	if now == nil {
+		return nil
+	}
+	return p.in.Snapshot.DocsOf(now)
 }

@@ -27,7 +27,7 @@ func packed(t *testing.T, w *searchtest.Workspace, q string, budget, reserved in
 	t.Helper()
 	in := w.Input(q)
 	in.Settings.MinRelevance = 0
-	c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Texts: w, Hits: w.Search(in).Hits, Budget: budget, Reserved: reserved})
+	c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Graph: pack.NewGraph(in.Snapshot), Texts: w, Hits: w.Search(in).Hits, Budget: budget, Reserved: reserved})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestRelated(t *testing.T) {
 		"web/b.ts":           "export const b = 2;\n",
 	})
 	snap := w.Index.Snapshot()
-	related, graph := pack.Related(snap, []*index.File{snap.File("pkg/core.py")})
+	related, graph := pack.NewGraph(snap).Related(snap, []*index.File{snap.File("pkg/core.py")})
 	got := map[string]string{}
 	for _, r := range related {
 		got[r.Path] = r.Relation
@@ -171,11 +171,11 @@ func TestRelated(t *testing.T) {
 		!slices.Contains(graph.Edges, wire.Edge{From: "tests/test_core.py", To: "pkg/core.py", Kind: pack.TestFor}) || !slices.Contains(graph.Nodes, "pkg/helpers.py") {
 		t.Errorf("graph %+v", graph)
 	}
-	related, _ = pack.Related(snap, []*index.File{snap.File("web/a.ts")})
+	related, _ = pack.NewGraph(snap).Related(snap, []*index.File{snap.File("web/a.ts")})
 	if len(related) == 0 || related[0].Path != "web/b.ts" || related[0].Relation != pack.Imports {
 		t.Errorf("%+v", related)
 	}
-	if related, graph := pack.Related(snap, nil); related == nil || graph.Nodes == nil || len(related) > 0 {
+	if related, graph := pack.NewGraph(snap).Related(snap, nil); related == nil || graph.Nodes == nil || len(related) > 0 {
 		t.Errorf("of nothing: %+v %+v", related, graph)
 	}
 }
@@ -185,11 +185,11 @@ func TestGoneFilesAreDropped(t *testing.T) {
 	in := w.Input("how is the total of the cart computed")
 	hits := w.Search(in).Hits
 	w.Remove("shop/cart.py")
-	c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Texts: w, Hits: hits, Budget: 8000, Reserved: 2000})
+	c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Graph: pack.NewGraph(in.Snapshot), Texts: w, Hits: hits, Budget: 8000, Reserved: 2000})
 	if err != nil || c.Dropped == 0 || strings.Contains(c.Content, "[shop/cart.py") {
 		t.Errorf("%v, %d dropped\n%s", err, c.Dropped, c.Content)
 	}
-	if c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Texts: w}); err != nil || c.Content != "" || c.Primary == nil || c.Related == nil {
+	if c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Graph: pack.NewGraph(in.Snapshot), Texts: w}); err != nil || c.Content != "" || c.Primary == nil || c.Related == nil {
 		t.Errorf("nothing to pack: %+v, %v", c, err)
 	}
 }
