@@ -19,9 +19,8 @@ type item struct {
 	rel    string
 	prio   int
 	recent int64 // modification time, Unix nanoseconds: newer first
-	ticket uint64
-	force  bool // chunk again although nothing changed
-	glance bool // only make the words searchable, until the file's own turn
+	force  bool  // chunk again although nothing changed
+	glance bool  // only make the words searchable, until the file's own turn
 	// glanced is what the glance at the file found: the glance's own result, and
 	// what is known of the file while it waits for its own turn.
 	glanced glanced

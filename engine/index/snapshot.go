@@ -35,8 +35,6 @@ type File struct {
 	// PathVectors holds the vector of the path's words of the inline model, by
 	// Model.Fingerprint.
 	PathVectors map[string][]float32
-
-	chunkVersion string
 }
 
 // Abs is the file's absolute path.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"slices"
 	"time"
 
 	"coderag-ls/engine/chunk"
@@ -439,6 +438,3 @@ func (ix *Index) progress() {
 	ix.opts.Progress(wire.Progress{Stage: "index", Done: total - pending, Total: total})
 	ix.mu.Unlock()
 }
-
-// sortedKeys is for messages that must not depend on map order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
