@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"sync"
 	"time"
 
@@ -44,12 +43,14 @@ type Engine struct {
 	opts   Options
 	inline *static.Model // nil where switched off
 
-	mu       sync.RWMutex // guards the fields below; held for writing while the index is replaced
+	changing sync.Mutex // held while the index is replaced; taken before mu
+
+	mu       sync.Mutex // guards the fields below, never held for long
 	settings config.Settings
 	roots    []file.Root
-	ix       *index.Index
-	behind   embed.Embedder // MiniLM, nil where it is not installed
-	notices  []string       // what the user should know of the models
+	now      *opened       // nil while the index is replaced, and where that failed
+	ready    chan struct{} // closed unless the index is being replaced
+	why      error         // why now is nil
 	views    map[*View]bool
 	closed   bool
 
@@ -75,6 +76,13 @@ func (e *Engine) graph(ix *index.Index) *pack.Graph {
 	return e.graphs.made
 }
 
+// forget lets go of the snapshot.
+func (g *graphCache) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.snap, g.made = nil, nil
+}
+
 // Open opens the workspace's index and starts bringing it up to date in the
 // background; it does not wait for that (View.Sync does). A root that cannot be
 // indexed is an error that names it; an index that another process owns is
@@ -83,63 +91,78 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, views: map[*View]bool{}}
-	if err := e.openIndex(ctx); err != nil {
+	ready := make(chan struct{})
+	close(ready)
+	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, ready: ready, views: map[*View]bool{}}
+	var err error
+	if e.now, err = e.open(ctx, opts.Settings, opts.Roots); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// openIndex opens models and index by the settings and roots of e.
-func (e *Engine) openIndex(ctx context.Context) error {
-	s := e.settings
-	e.notices = nil
-	iopts, err := indexOptions(e.opts, s, e.roots)
+// opened is an index with its models.
+type opened struct {
+	ix      *index.Index
+	behind  embed.Embedder // MiniLM, nil where it is not installed
+	notices []string       // what the user should know of the models
+}
+
+// open opens models and index. The caller holds changing, or has e for itself.
+func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root) (*opened, error) {
+	iopts, err := indexOptions(e.opts, s, roots)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.Embed.Provider == "auto" || s.Embed.Provider == "static" {
 		if e.inline == nil {
 			if e.inline, err = static.New(); err != nil {
-				return fmt.Errorf("loading the embedded code model: %w", err)
+				return nil, fmt.Errorf("loading the embedded code model: %w", err)
 			}
 		}
 		iopts.Inline = e.inline
 	}
+	o := &opened{}
 	if s.Embed.Provider == "auto" || s.Embed.Provider == "onnx" {
-		iopts.Behind = e.openMiniLM(ctx, s)
+		o.openMiniLM(ctx, s, e.opts.Logger)
 	}
-	e.behind = iopts.Behind
-	ix, err := index.Open(ctx, iopts)
-	if err != nil {
-		if e.behind != nil {
-			err = errors.Join(err, e.behind.Close())
-		}
-		return err
+	iopts.Behind = o.behind
+	if o.ix, err = index.Open(ctx, iopts); err != nil {
+		return nil, errors.Join(err, o.close())
 	}
-	e.ix = ix
-	for _, r := range e.roots {
+	for _, r := range roots {
 		if err := recordRoot(s, r); err != nil {
 			e.opts.Logger.Warn("only `coderag-ls clean` needs it", "error", err)
 		}
 	}
-	return nil
+	return o, nil
 }
 
-// openMiniLM returns nil where the model is not installed; where it is but does
-// not load, the user is told.
-func (e *Engine) openMiniLM(ctx context.Context, s config.Settings) embed.Embedder {
+// close closes what is open of index and models.
+func (o *opened) close() error {
+	var errs []error
+	if o.ix != nil {
+		errs = append(errs, o.ix.Close())
+	}
+	if o.behind != nil {
+		errs = append(errs, o.behind.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// openMiniLM opens the model where it is installed; where it is but does not
+// load, the user is told.
+func (o *opened) openMiniLM(ctx context.Context, s config.Settings, log *slog.Logger) {
 	m, err := onnx.Open(ctx, onnx.Options{ModelDir: s.Embed.ModelDir, LibraryPath: s.Embed.LibraryPath, Threads: s.Embed.Threads})
 	switch {
 	case err == nil:
-		return m
+		o.behind = m
 	case errors.Is(err, onnx.ErrNotInstalled) && s.Embed.Provider == "auto" && s.Embed.ModelDir == "" && s.Embed.LibraryPath == "":
-		e.opts.Logger.Debug("MiniLM is not used", "reason", err)
+		log.Debug("MiniLM is not used", "reason", err)
 	default:
-		e.notices = append(e.notices, fmt.Sprintf("MiniLM is not used: %v", err))
-		e.opts.Logger.Warn("MiniLM is not used", "error", err)
+		o.notices = append(o.notices, fmt.Sprintf("MiniLM is not used: %v", err))
+		log.Warn("MiniLM is not used", "error", err)
 	}
-	return nil
 }
 
 // indexOptions translates the settings.
@@ -170,92 +193,10 @@ func indexOptions(opts Options, s config.Settings, roots []file.Root) (index.Opt
 	}, nil
 }
 
-// Close stops all work, syncs and closes the store.
-func (e *Engine) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
-		return nil
-	}
-	e.closed = true
-	return e.closeIndex()
-}
-
-func (e *Engine) closeIndex() error {
-	if e.ix == nil {
-		return nil
-	}
-	err := e.ix.Close()
-	if e.behind != nil {
-		err = errors.Join(err, e.behind.Close())
-	}
-	e.ix, e.behind = nil, nil
-	return err
-}
-
-// errClosed is what everything returns after Close, or after an index could
-// not be opened again.
-var errClosed = errors.New("the index is closed")
-
-// SetSettings applies changed settings. Those of discovery, chunking and
-// embedding open the index anew; what they touch is indexed again.
-func (e *Engine) SetSettings(ctx context.Context, s config.Settings) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	before := e.settings
-	e.settings = s
-	if reflect.DeepEqual(before.Index, s.Index) && reflect.DeepEqual(before.Chunk, s.Chunk) && before.Embed == s.Embed {
-		return nil
-	}
-	return e.reopen(ctx, func() { e.settings = before })
-}
-
-// SetRoots changes the workspace folders.
-func (e *Engine) SetRoots(ctx context.Context, roots []file.Root) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if reflect.DeepEqual(e.roots, roots) {
-		return nil
-	}
-	before := e.roots
-	e.roots = roots
-	return e.reopen(ctx, func() { e.roots = before })
-}
-
-// reopen opens the index anew. Where that cannot be done, back restores what
-// was in force: that goes on, and the error is returned.
-func (e *Engine) reopen(ctx context.Context, back func()) error {
-	if e.closed {
-		return errClosed
-	}
-	err := e.closeIndex()
-	if openErr := e.openIndex(ctx); openErr != nil {
-		back()
-		err = errors.Join(err, openErr)
-		if again := e.openIndex(ctx); again != nil {
-			return errors.Join(err, again)
-		}
-	}
-	for v := range e.views {
-		v.attach(e.ix)
-	}
-	return err
-}
-
-// index returns the index and the settings in force.
-func (e *Engine) index() (*index.Index, config.Settings, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if e.closed || e.ix == nil {
-		return nil, e.settings, errClosed
-	}
-	return e.ix, e.settings, nil
-}
-
 // Touch tells that paths (absolute) may have changed on disk; rescan tells that
 // anything may have.
 func (e *Engine) Touch(ctx context.Context, cause string, paths []string, rescan bool) error {
-	ix, _, err := e.index()
+	ix, _, err := e.index(ctx)
 	if err != nil {
 		return err
 	}
@@ -266,7 +207,7 @@ func (e *Engine) Touch(ctx context.Context, cause string, paths []string, rescan
 // SetWatch tells the engine what the watcher reports, for Status: directories
 // watched, the cap, and a notice such as that some are polled ("" for none).
 func (e *Engine) SetWatch(watches, watchCap int, notice string) {
-	if ix, _, err := e.index(); err == nil {
+	if ix, _, err := e.index(context.Background()); err == nil {
 		ix.SetWatch(watches, watchCap, notice)
 	}
 }
@@ -274,21 +215,25 @@ func (e *Engine) SetWatch(watches, watchCap int, notice string) {
 // Keep reports whether a path (absolute) is indexed or, for a directory, may
 // hold indexed files; the watcher asks it.
 func (e *Engine) Keep(path string, isDir bool) bool {
-	ix, _, err := e.index()
+	ix, _, err := e.index(context.Background())
 	return err == nil && ix.Keep(path, isDir)
 }
 
 // Directories returns the absolute directories that hold indexed files, once
 // the first scan has ended.
 func (e *Engine) Directories(ctx context.Context) ([]string, error) {
-	ix, _, err := e.index()
-	if err != nil {
-		return nil, err
+	for {
+		ix, _, err := e.index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		switch err := ix.Scanned(ctx); {
+		case err == nil:
+			return ix.Directories(), nil
+		case !errors.Is(err, index.ErrClosed): // else another one takes its place
+			return nil, err
+		}
 	}
-	if err := ix.Scanned(ctx); err != nil {
-		return nil, err
-	}
-	return ix.Directories(), nil
 }
 
 // PlanIndex says what indexing would do, without doing it.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/index"
+	"coderag-ls/engine/store"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 )
@@ -22,7 +24,8 @@ type View struct {
 
 	mu       sync.Mutex // guards the fields below
 	encoding text.Encoding
-	inner    *index.View
+	inner    *index.View // nil before the first index was there and after Close
+	closed   bool
 	buffers  map[string]file.Change // newest text by absolute path, for an index that is opened anew
 }
 
@@ -32,8 +35,8 @@ func (e *Engine) NewView() *View {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := &View{e: e, encoding: text.UTF16, buffers: map[string]file.Change{}}
-	if e.ix != nil {
-		v.inner = e.ix.NewView()
+	if e.now != nil {
+		v.inner = e.now.ix.NewView()
 	}
 	e.views[v] = true
 	return v
@@ -46,11 +49,15 @@ func (v *View) SetEncoding(enc text.Encoding) {
 	v.encoding = enc
 }
 
-// Close forgets the view's buffers.
+// Close forgets the view's buffers. What is asked of it afterwards is refused.
 func (v *View) Close() {
 	v.e.mu.Lock()
 	defer v.e.mu.Unlock()
 	delete(v.e.views, v)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.inner, v.closed = nil, true
+	clear(v.buffers)
 }
 
 // attach puts the view in front of another index.
@@ -68,7 +75,7 @@ func (v *View) attach(ix *index.Index) {
 func (v *View) Apply(ctx context.Context, cause string, changes []file.Change) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.inner == nil {
+	if v.closed {
 		return errClosed
 	}
 	for i := range changes {
@@ -83,7 +90,9 @@ func (v *View) Apply(ctx context.Context, cause string, changes []file.Change) e
 			delete(v.buffers, c.Path)
 		}
 	}
-	v.inner.Apply(changes)
+	if v.inner != nil { // else attach does it
+		v.inner.Apply(changes)
+	}
 	v.e.opts.Logger.Debug("changes", "cause", cause, "count", len(changes))
 	return nil
 }
@@ -98,31 +107,41 @@ type state struct {
 
 // begin takes the newest snapshot for a request.
 func (v *View) begin(ctx context.Context) (state, error) {
-	ix, settings, err := v.e.index()
-	if err != nil {
-		return state{}, err
+	for {
+		_, settings, err := v.e.index(ctx)
+		if err != nil {
+			return state{}, err
+		}
+		v.mu.Lock()
+		inner := v.inner
+		v.mu.Unlock()
+		if inner == nil {
+			return state{}, errClosed
+		}
+		snap, err := inner.Snapshot(ctx)
+		switch {
+		case err == nil:
+			return state{ix: inner.Index(), view: inner, snap: snap, settings: settings}, nil
+		case !errors.Is(err, store.ErrClosed): // else another index takes its place
+			return state{}, fmt.Errorf("putting the open buffers in front of the index: %w", err)
+		}
 	}
-	v.mu.Lock()
-	inner := v.inner
-	v.mu.Unlock()
-	if inner == nil {
-		return state{}, errClosed
-	}
-	snap, err := inner.Snapshot(ctx)
-	if err != nil {
-		return state{}, fmt.Errorf("putting the open buffers in front of the index: %w", err)
-	}
-	return state{ix: ix, view: inner, snap: snap, settings: settings}, nil
 }
 
 // Sync waits until every change applied before it is searchable.
 func (v *View) Sync(ctx context.Context, p wire.SyncParams) (wire.SyncResult, error) {
-	ix, _, err := v.e.index()
-	if err != nil {
-		return wire.SyncResult{}, err
-	}
-	if err := ix.Sync(ctx, p.Scan, p.Vectors); err != nil {
-		return wire.SyncResult{}, err
+	for {
+		ix, _, err := v.e.index(ctx)
+		if err != nil {
+			return wire.SyncResult{}, err
+		}
+		err = ix.Sync(ctx, p.Scan, p.Vectors)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, index.ErrClosed) { // else another index takes its place
+			return wire.SyncResult{}, err
+		}
 	}
 	st, err := v.begin(ctx)
 	if err != nil {
@@ -146,7 +165,7 @@ func (v *View) Text(ctx context.Context, path string) (content string, ok bool) 
 // Resolve turns a citation's path (wire.Citation.Path) into the absolute path
 // of a file in the workspace.
 func (v *View) Resolve(path string) (abs string, ok bool) {
-	ix, _, err := v.e.index()
+	ix, _, err := v.e.index(context.Background())
 	if err != nil {
 		return "", false
 	}
@@ -204,16 +223,18 @@ func (v *View) Status(ctx context.Context) (wire.Status, error) {
 	s := st.ix.Status(st.snap)
 	s.Version = v.e.opts.Version
 	s.RSSBytes = residentBytes()
-	v.e.mu.RLock()
-	s.Notices = append(append([]string{}, v.e.notices...), s.Notices...)
-	v.e.mu.RUnlock()
+	v.e.mu.Lock()
+	if v.e.now != nil {
+		s.Notices = append(append([]string{}, v.e.now.notices...), s.Notices...)
+	}
+	v.e.mu.Unlock()
 	return s, nil
 }
 
 // Reindex chunks and embeds paths (relative to the workspace) again, all files
 // where there are none.
 func (v *View) Reindex(ctx context.Context, p wire.ReindexParams) error {
-	ix, _, err := v.e.index()
+	ix, _, err := v.e.index(ctx)
 	if err != nil {
 		return err
 	}
