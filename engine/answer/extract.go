@@ -225,15 +225,19 @@ func (m *maker) quote(h hit, w window) {
 }
 
 // otherShare is how near another hit must come to the best one to be worth
-// mentioning.
-const otherShare = 0.35
+// mentioning; the first two other files may be further off, since readers look
+// at three.
+const (
+	otherShare = 0.35
+	secondBest = 0.12
+)
 
 // others are the best hits of further files.
 func (m *maker) others(hits []hit, lead hit) []hit {
 	var out []hit
 	seen := map[*index.File]bool{lead.doc.File: true}
 	for _, h := range hits {
-		if seen[h.doc.File] || h.Share < otherShare {
+		if seen[h.doc.File] || h.Share < secondBest || len(out) >= 2 && h.Share < otherShare {
 			continue
 		}
 		// Tests have a part of their own.

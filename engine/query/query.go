@@ -65,6 +65,9 @@ type Analysis struct {
 	Languages []string
 	Kinds     []chunk.Kind
 	Wants     Wants
+	// Sought is what of Wants is asked for, not only mentioned: "tests for the
+	// parser" and not "how test files are found".
+	Sought Wants
 	// Terms are the lexical terms, expansions included.
 	Terms []lexical.Term
 	// Stems are the distinct stems of the question's content words, in order,
@@ -124,11 +127,11 @@ func (an *Analyzer) Analyze(q string, vocab Vocabulary) Analysis {
 	a.Entities = an.entities(q, vocab)
 	a.Names = names(a.Entities)
 	a.Intent = intentOf(q, &a)
-	a.Languages, a.Kinds, a.Wants = hints(q)
+	a.Languages, a.Kinds, a.Wants, a.Sought = hints(q)
 	a.Cleaned = clean(q)
 	an.terms(&a, vocab)
 	if len(a.Stems) > maxHinting {
-		a.Wants = Wants{}
+		a.Wants, a.Sought = Wants{}, Wants{}
 	}
 	a.Plan = plan(&a)
 	return a

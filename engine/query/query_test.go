@@ -115,6 +115,20 @@ func TestHints(t *testing.T) {
 	if !a.Wants.Tests || a.Wants.Docs || !slices.Equal(a.Languages, []string{"python"}) || len(a.Kinds) != 1 {
 		t.Errorf("hints %+v, languages %v, kinds %v", a.Wants, a.Languages, a.Kinds)
 	}
+	for q, want := range map[string]query.Wants{
+		"which tests cover the parser?":        {Tests: true},
+		"tests for the retry logic":            {Tests: true},
+		"is the parser tested":                 {Tests: true},
+		"how are test files discovered":        {},
+		"the test runner's reporter":           {},
+		"where does the documentation say it":  {Docs: true},
+		"show me an example of streaming":      {Examples: true},
+		"how does the doc comment parser work": {},
+	} {
+		if got := analyzer().Analyze(q, corpus).Sought; got != want {
+			t.Errorf("%q: sought %+v, want %+v", q, got, want)
+		}
+	}
 	// English words that are languages too count only where they mean one.
 	if a := analyzer().Analyze("go to the next page and swift delivery", corpus); len(a.Languages) > 0 {
 		t.Errorf("languages %v for English words", a.Languages)

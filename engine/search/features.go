@@ -62,10 +62,11 @@ const (
 	fGenerated
 	fVendored
 	fMarkdown
+	fChangelog
 	fData // no code and no prose: configuration, data
 	fLanguage
 	fKind
-	fWanted // a test, documentation, an example where the question asks for one
+	fWanted // a test, documentation, an example that the question asks for
 	fLogChunks
 	fLexLong // fLexTop for long questions
 	fVecLong // fVecTop for long questions
@@ -75,7 +76,7 @@ const (
 // featureNames name the features in tables.
 var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover", "lexRaw", "fileCover", "lexHits", "vecMax", "vecTop", "vecRank", "vecRaw", "vecMean", "vecPath", "vecFirst", "vecHits",
 	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defBest", "defCapital", "defWord", "defOverlap",
-	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong"}
+	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "changelog", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong"}
 
 // FeatureNames returns the names of the features, in order.
 func FeatureNames() []string { return featureNames[:] }
@@ -315,6 +316,18 @@ func legacy(p string) bool {
 	return strings.Contains(base, "deprecated") || strings.Contains(base, "legacy") || strings.Contains(base, "obsolete")
 }
 
+// changelog reports whether a file tells a project's history: it has a word of
+// everything and explains nothing.
+func changelog(p string) bool {
+	base := lower(stem(p))
+	for _, name := range [...]string{"changelog", "changes", "news", "history", "release-notes", "release_notes", "releasenotes", "releases", "whatsnew", "authors", "contributors"} {
+		if base == name {
+			return true
+		}
+	}
+	return false
+}
+
 // share is the part of n names that a file defines.
 func share(defs map[string]map[*index.File]float64, f *index.File, n int) float64 {
 	if n == 0 {
@@ -434,11 +447,12 @@ func (r *ranking) kindFeatures(c *candidate) {
 	set(fGenerated, class.Generated, w.Generated)
 	set(fVendored, class.Vendored, w.Vendored)
 	set(fMarkdown, class.SourceType == file.Markdown || class.Docs && class.SourceType != file.Code, w.Docs)
+	set(fChangelog, changelog(c.file.Rel), r.terms.stems["changelog"] || r.terms.stems["releas"] || r.terms.stems["version"] || r.terms.stems["chang"] && w.Docs)
 	set(fData, class.SourceType == file.Text && !class.Docs, w.Config || w.Docs)
 	set(fLegacy, legacy(c.file.Rel), r.terms.stems["legaci"] || r.terms.stems["deprec"] || r.terms.stems["compat"] || r.terms.stems["v1"])
 	set(fReexport, indexName(stem(c.file.Rel)), false)
 	docs := class.SourceType == file.Markdown || class.Docs
-	if w.Tests && class.Test || w.Docs && docs || w.Examples && class.Example || w.Config && class.SourceType == file.Text && !docs || w.Generated && class.Generated || w.Vendored && class.Vendored {
+	if so := r.an.Sought; so.Tests && class.Test || so.Docs && docs || so.Examples && class.Example || w.Config && class.SourceType == file.Text && !docs || w.Generated && class.Generated || w.Vendored && class.Vendored {
 		f[fWanted] = 1
 	}
 	if slices.Contains(r.an.Languages, class.Language) {

@@ -295,12 +295,12 @@ func (r *ranking) hits(topK int, relevance float64) []Hit {
 
 const (
 	// scoreScale is how many points of a file's score are one unit of log-odds
-	// of its relevance; the tenth file is about six points behind the first.
-	// Smaller ones cut right answers behind weak leads: with 6, 12 % of the
-	// commit questions lost theirs.
-	scoreScale = 12.0
+	// of its relevance; the tenth file is about eight points behind the first.
+	// Smaller ones cut right answers behind weak leads: with half of it, 12 % of
+	// the commit questions lost theirs.
+	scoreScale = 16.0
 	// shareScale is the same for Hit.Share, which tells hits apart.
-	shareScale = 6.0
+	shareScale = 8.0
 	// passageDecay is what each further chunk of a file loses. With .7 a file's
 	// second chunk stands behind about two other files.
 	passageDecay = 0.7
