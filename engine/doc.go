@@ -14,8 +14,8 @@
 // [coderag-ls/engine/file] knows which files a workspace has: ignore files,
 // built-in excludes, secrets, binary and minified files, links and devices.
 // Whatever is skipped has a reason that the user can see. It reads text
-// (transcoded to UTF-8), detects languages, and folds events into changes. A
-// missing file is data; an unreadable one is not a deleted one.
+// (transcoded to UTF-8) and detects languages. A missing file is data; an
+// unreadable one is not a deleted one.
 //
 // [coderag-ls/engine/chunk] cuts a file into chunks, the units that are
 // searched and cited: code along its syntax tree (chunk/treesitter is the only

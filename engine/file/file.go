@@ -1,6 +1,6 @@
 // Package file knows what is in a workspace: which files are indexed and which
-// are skipped and why, what a file's text is (transcoded to UTF-8), what
-// language it is written in, and what the editor holds in place of the disk.
+// are skipped and why, what a file's text is (transcoded to UTF-8), and what
+// language it is written in.
 //
 // A missing file is data, not an error; an unreadable file is not a deleted
 // one.
