@@ -165,12 +165,8 @@ func (ix *Index) weighted(m embed.Model) embed.Model {
 }
 
 func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
-	dir, err := filepath.Abs(r.Dir)
+	r, err := absolute(r)
 	if err != nil {
-		return fmt.Errorf("resolving workspace folder %s: %w", r.Dir, err)
-	}
-	r.Dir = filepath.Clean(dir)
-	if err := checkRoot(r.Dir); err != nil {
 		return err
 	}
 	for _, other := range ix.roots {

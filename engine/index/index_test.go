@@ -149,6 +149,7 @@ func near(t *testing.T, w *workspace, s *index.Snapshot, query string) []string 
 
 var small = map[string]string{
 	"go.mod":         "module example\n",
+	"py/__init__.py": "",
 	"server/http.go": "// Package server serves.\npackage server\n\n// ListenAndRetry opens the port and retries on failure.\nfunc ListenAndRetry(port int) error {\n\treturn dial(port)\n}\n\nfunc dial(port int) error { return nil }\n",
 	"auth/token.py":  "\"\"\"Tokens.\"\"\"\n\n\ndef validate_token(token):\n    \"\"\"Check the signature of a token.\"\"\"\n    return token.signature == sign(token)\n",
 	"README.md":      "# Example\n\nIntro words here.\n\n## Install\n\nRun the installer script to install.\n\n## Usage\n\nCall the thing.\n",

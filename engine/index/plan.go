@@ -33,7 +33,8 @@ func Plan(ctx context.Context, opts Options) (wire.DryRun, error) {
 		}
 	}
 	for _, r := range opts.Roots {
-		if err := checkRoot(r.Dir); err != nil {
+		r, err := absolute(r)
+		if err != nil {
 			return plan, err
 		}
 		prefix := ""

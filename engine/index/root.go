@@ -114,6 +114,17 @@ func (ix *Index) nest() {
 	}
 }
 
+// absolute returns a root with its directory as an absolute path, which must
+// exist.
+func absolute(r file.Root) (file.Root, error) {
+	dir, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return r, fmt.Errorf("resolving workspace folder %s: %w", r.Dir, err)
+	}
+	r.Dir = dir
+	return r, checkRoot(dir)
+}
+
 // checkRoot says clearly why a directory cannot be a root.
 func checkRoot(dir string) error {
 	info, err := os.Stat(dir)
