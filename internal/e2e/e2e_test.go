@@ -60,11 +60,11 @@ func repositories(t *testing.T) map[string]string {
 	repos["coderag-ls"] = root
 	if dir := os.Getenv("CODERAG_TEST_CORPORA"); dir != "" {
 		for _, name := range []string{"flask", "requests", "pydantic"} {
-			found, err := filepath.Glob(filepath.Join(dir, name+"-*"))
+			found, err := filepath.Glob(filepath.Join(dir, name+"-*", "PKG-INFO"))
 			if err != nil || len(found) != 1 {
-				t.Fatalf("CODERAG_TEST_CORPORA=%s holds %v for %s, want one folder", dir, found, name)
+				t.Fatalf("CODERAG_TEST_CORPORA=%s holds %v for %s, want one source package", dir, found, name)
 			}
-			repos[name] = found[0]
+			repos[name] = filepath.Dir(found[0])
 		}
 	} else {
 		t.Log("CODERAG_TEST_CORPORA is not set (make corpora): flask, requests and pydantic are left out")
