@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path"
@@ -21,6 +22,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"coderag-ls/engine/chunk"
@@ -182,14 +184,14 @@ func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
 		one.prefix = r.Name + "/"
 	}
 	if err := os.MkdirAll(one.dir, 0o700); err != nil {
-		return fmt.Errorf("creating index directory %s: %w", one.dir, err)
+		return fmt.Errorf("creating index directory %s: %w%s", one.dir, err, elsewhere(err))
 	}
 	if one.rules, err = file.NewRules(r, ix.opts.Files); err != nil {
 		return fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
 	}
 	one.store, err = ix.opts.OpenStore(ctx, one.dir)
 	if err != nil {
-		return fmt.Errorf("opening the index of %s: %w", r.Dir, err)
+		return fmt.Errorf("opening the index of %s: %w%s", r.Dir, err, elsewhere(err))
 	}
 	info := one.store.Info()
 	one.empty = info.Vectors == 0
@@ -198,6 +200,16 @@ func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
 	}
 	ix.roots = append(ix.roots, one)
 	return nil
+}
+
+// elsewhere says what to do about an index directory that cannot be written to.
+func elsewhere(err error) string {
+	for _, cause := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR, store.ErrFull, syscall.ENOSPC} {
+		if errors.Is(err, cause) {
+			return "; to keep indexes elsewhere, set index.cacheDir (--cache-dir) to a folder that can be written to"
+		}
+	}
+	return ""
 }
 
 // ErrClosed is what a wait ends with when the index closes.
