@@ -129,6 +129,9 @@ func (an *Analyzer) Analyze(q string, vocab Vocabulary) Analysis {
 	a.Intent = intentOf(q, &a)
 	a.Languages, a.Kinds, a.Wants, a.Sought = hints(q)
 	a.Cleaned = clean(q)
+	if len(a.Names) == 0 {
+		a.Names = spelledOut(a.Cleaned, vocab)
+	}
 	an.terms(&a, vocab)
 	if len(a.Stems) > maxHinting {
 		a.Wants, a.Sought = Wants{}, Wants{}
