@@ -36,10 +36,20 @@ func (t texts) Text(_ context.Context, path string) (*text.Document, bool) {
 	return text.New(content), true
 }
 
+func checkBudget(p wire.AskParams) error {
+	if p.TokenBudget < 0 {
+		return &QueryError{Reason: fmt.Sprintf("tokenBudget is %d, want 0 or more", p.TokenBudget)}
+	}
+	return nil
+}
+
 // Ask answers a question with citations that are checked when they are
 // emitted. emit, which may be nil, receives the parts in order before Ask
 // returns the whole. A question that cannot be asked is a *QueryError.
 func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wire.AskResult, error) {
+	if err := checkBudget(p); err != nil {
+		return wire.AskResult{}, err
+	}
 	f, err := v.find(ctx, p.SearchParams, p.History)
 	if err != nil {
 		return wire.AskResult{}, err
@@ -87,8 +97,8 @@ func (f *found) files(citations []wire.Citation) []*index.File {
 // with what stands around them, related places, and how the files hang
 // together. p.TokenBudget 0 is the setting answer.tokenBudget.
 func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResult, error) {
-	if p.TokenBudget < 0 {
-		return wire.ContextResult{}, &QueryError{Reason: fmt.Sprintf("tokenBudget is %d, want 0 or more", p.TokenBudget)}
+	if err := checkBudget(p); err != nil {
+		return wire.ContextResult{}, err
 	}
 	f, err := v.find(ctx, p.SearchParams, p.History)
 	if err != nil {

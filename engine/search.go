@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,9 @@ func (v *View) search(ctx context.Context, f *found, p wire.SearchParams) error 
 	f.document = in.Document
 	var err error
 	if f.result, err = search.New(f.ix.Tokenizer()).Search(ctx, in); err != nil {
+		if bad := (*search.FilterError)(nil); errors.As(err, &bad) {
+			err = &QueryError{Reason: bad.Reason}
+		}
 		return err
 	}
 	f.analysis.Plan.Fallback = f.result.Fallback

@@ -411,3 +411,35 @@ func TestFoldersMustDiffer(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be asked is a QueryError that says why.
+func TestQueriesThatAreNone(t *testing.T) {
+	e := open(t, settings(t), fill(t))
+	defer func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	v := e.NewView()
+	search := func(p wire.SearchParams) error {
+		_, err := v.Search(t.Context(), p)
+		return err
+	}
+	ask := func(p wire.AskParams) error {
+		_, err := v.Ask(t.Context(), p, nil)
+		return err
+	}
+	for want, err := range map[string]error{
+		"empty":              search(wire.SearchParams{Query: " "}),
+		"the most is 65536":  search(wire.SearchParams{Query: strings.Repeat("x", 70000)}),
+		"topK is -1":         search(wire.SearchParams{Query: "x", TopK: -1}),
+		"valid file pattern": search(wire.SearchParams{Query: "x", Filters: wire.Filters{FilePatterns: []string{"[a-"}}}),
+		"not a source type":  search(wire.SearchParams{Query: "x", Filters: wire.Filters{SourceTypes: []string{"poem"}}}),
+		"tokenBudget is -5":  ask(wire.AskParams{SearchParams: wire.SearchParams{Query: "x"}, TokenBudget: -5}),
+	} {
+		var query *engine.QueryError
+		if !errors.As(err, &query) || !strings.Contains(query.Reason, want) {
+			t.Errorf("want a QueryError with %q: %v", want, err)
+		}
+	}
+}

@@ -27,6 +27,11 @@ type filter struct {
 	folders []string
 }
 
+// FilterError is a filter that is none; Error says which and why.
+type FilterError struct{ Reason string }
+
+func (e *FilterError) Error() string { return e.Reason }
+
 // newFilter compiles the filters and relaxes them until a document passes:
 // file patterns go first, then the other explicit filters, then the source
 // types. fallback says what was dropped.
@@ -34,14 +39,14 @@ func newFilter(s *index.Snapshot, w wire.Filters) (f *filter, fallback string, e
 	w = trimmed(w)
 	for _, p := range w.FilePatterns {
 		if !doublestar.ValidatePattern(p) {
-			return nil, "", fmt.Errorf("%q is not a valid file pattern", p)
+			return nil, "", &FilterError{fmt.Sprintf("%q is not a valid file pattern", p)}
 		}
 	}
 	for _, t := range w.SourceTypes {
 		switch file.SourceType(t) {
 		case file.Code, file.Markdown, file.Text:
 		default:
-			return nil, "", fmt.Errorf("%q is not a source type: use code, markdown or text", t)
+			return nil, "", &FilterError{fmt.Sprintf("%q is not a source type: use code, markdown or text", t)}
 		}
 	}
 	var dropped []string
