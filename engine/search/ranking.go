@@ -237,8 +237,9 @@ func (r *ranking) collectUses() {
 // rank computes the features and sorts the files.
 func (r *ranking) rank() {
 	r.features()
+	weights := r.weights()
 	for _, c := range r.cands {
-		c.score = c.features.score(r.weights()) + r.adjust(c)
+		c.score = c.features.score(&weights) + r.adjust(c)
 		r.orderPassages(c)
 	}
 	slices.SortFunc(r.cands, func(a, b *candidate) int {
@@ -307,13 +308,6 @@ const (
 	// maxPerFile is how many chunks of one file are shown.
 	maxPerFile = 4
 )
-
-func (r *ranking) weights() *Features {
-	if len(r.near) == 0 {
-		return &lexicalWeights
-	}
-	return &hybridWeights
-}
 
 // pathCosine is the cosine of the question to a file's path, 0 where there is
 // no vector.

@@ -42,7 +42,7 @@ type Input struct {
 	// TopK is the number of hits; 0 means Settings.TopK.
 	TopK     int
 	Settings config.Search
-	// Embedders embed the question; those whose vectors the snapshot does not
+	// Embedders embed the question, the model in the binary first; those whose vectors the snapshot does not
 	// have are not asked.
 	Embedders []embed.Embedder
 	// Document is the workspace path of the file that the user looks at, "" for
@@ -91,10 +91,11 @@ type Hit struct {
 
 // list is one ranked list of chunks.
 type list struct {
-	model  *embed.Model // nil for the lexical list
-	query  []float32    // unit vector of the question
-	weight float64
-	hits   []index.Scored
+	model    *embed.Model // nil for the lexical list
+	embedder embed.Embedder
+	query    []float32 // unit vector of the question
+	weight   float64
+	hits     []index.Scored
 	// coverage is that of lexical.Stats.Coverage per hit.
 	coverage []float64
 	groups   []uint32
@@ -156,12 +157,15 @@ func (s *Searcher) lists(ctx context.Context, in *Input, f *filter, topK int, re
 	words := &list{weight: in.Settings.BM25Weight}
 	lists := []*list{words}
 	if in.Settings.Hybrid {
-		for _, m := range in.Snapshot.Models() {
-			i := slices.IndexFunc(in.Embedders, func(e embed.Embedder) bool { return e.Model().Fingerprint == m.Fingerprint })
-			if i < 0 {
+		// In the order of the embedders, the embedded model first: the features
+		// of a file depend on it.
+		have := in.Snapshot.Models()
+		for i, e := range in.Embedders {
+			m := e.Model()
+			if !slices.ContainsFunc(have, func(h embed.Model) bool { return h.Fingerprint == m.Fingerprint }) {
 				continue
 			}
-			l := &list{model: &m, weight: in.Settings.VectorWeight}
+			l := &list{model: &m, embedder: e, weight: in.Settings.VectorWeight}
 			if i > 0 {
 				l.weight = in.Settings.MiniLMWeight
 			}
@@ -213,8 +217,7 @@ func (s *Searcher) lists(ctx context.Context, in *Input, f *filter, topK int, re
 
 // nearest embeds the question and searches one model's list.
 func (s *Searcher) nearest(ctx context.Context, in *Input, f *filter, topK int, l *list) error {
-	i := slices.IndexFunc(in.Embedders, func(e embed.Embedder) bool { return e.Model().Fingerprint == l.model.Fingerprint })
-	vectors, err := in.Embedders[i].Embed(ctx, []string{in.Analysis.Query})
+	vectors, err := l.embedder.Embed(ctx, []string{in.Analysis.Query})
 	if err != nil {
 		return fmt.Errorf("embedding the question: %w", err)
 	}
