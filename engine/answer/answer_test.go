@@ -208,6 +208,18 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestLocalDefinitionsDoNotLead: the function is the answer, not what it
+// defines for itself.
+func TestLocalDefinitionsDoNotLead(t *testing.T) {
+	w := searchtest.New(t, map[string]string{
+		"retry.py": "def call_with_backoff(action):\n    \"\"\"Call again after a growing pause.\"\"\"\n\n    def backoff_pause(attempt):\n        return 2 ** attempt\n\n    for attempt in range(5):\n        pause = backoff_pause(attempt)\n        action(pause)\n",
+	})
+	a := ask(t, w, "how is the backoff pause of an attempt computed")
+	if len(a.Citations) == 0 || a.Citations[0].Symbol != "call_with_backoff" {
+		t.Errorf("%+v", a.Citations)
+	}
+}
+
 func TestFileOverview(t *testing.T) {
 	w := searchtest.New(t, searchtest.Shop())
 	a := ask(t, w, "what is in shop/checkout.py")

@@ -187,7 +187,11 @@ func (v *Verifier) definition(ctx context.Context, snap *index.Snapshot, d index
 	start, end = trim(p.Doc, start, min(end, p.Doc.LineCount()))
 	if end-start+1 > wholeLines {
 		a := asked{}
-		w := a.head(p.Doc, start, end, d.Symbol.NameLine+shift, d.Symbol.DocStart+shift)
+		docEnd := 0
+		if d.Symbol.DocStart > 0 {
+			docEnd = d.Symbol.DocEnd + shift
+		}
+		w := a.head(p.Doc, start, end, d.Symbol.NameLine+shift, d.Symbol.DocStart, docEnd)
 		start, end = w.start, w.end
 	}
 	c, err := v.Cite(ref, p, start, end, 1, []string{"defines " + d.Symbol.Name})

@@ -185,7 +185,7 @@ func (m *maker) definitionAnswer(ctx context.Context, hits []hit) {
 	} else {
 		about = m.lead(lead)
 	}
-	others := m.others(hits, lead)
+	others := m.others(hits, lead, about)
 	if len(others) > 0 && m.room > 0 {
 		m.write("\n**Also relevant**\n\n")
 		for i, h := range others {
@@ -232,12 +232,17 @@ const (
 	secondBest = 0.12
 )
 
-// others are the best hits of further files.
-func (m *maker) others(hits []hit, lead hit) []hit {
+// others are the best hits of further files. Where the question is nothing but
+// the name of about, a file must be as good or define it too.
+func (m *maker) others(hits []hit, lead hit, about *chunk.Symbol) []hit {
+	found := about != nil && m.in.Analysis.Plan.Route == query.RouteFast && m.asked.isNamed(about.Name)
 	var out []hit
 	seen := map[*index.File]bool{lead.doc.File: true}
 	for _, h := range hits {
 		if seen[h.doc.File] || h.Share < secondBest || len(out) >= 2 && h.Share < otherShare {
+			continue
+		}
+		if found && h.Share < otherShare && !slices.Contains(h.doc.Symbols, about.Name) {
 			continue
 		}
 		// Tests have a part of their own.

@@ -21,7 +21,8 @@ type usage struct {
 	call   bool          // the name is called
 	test   bool
 	code   bool // of a source file, not of documentation
-	// imported: the line imports the name; comment: it is a comment.
+	// imported: the line imports the name; comment: it says it in a comment or
+	// a string.
 	imported, comment bool
 	score             float64
 }
@@ -68,6 +69,9 @@ func (v *Verifier) usages(ctx context.Context, t target) (found []usage, n int) 
 		}
 		if d.File.Class.Generated || d.File.Class.Vendored {
 			s -= 2
+		}
+		if d.File.Class.Example || strings.Contains(d.File.Path, "bench") {
+			s -= 1.5
 		}
 		if t.home != nil {
 			switch {
@@ -129,7 +133,10 @@ func (v *Verifier) usesIn(t target, r index.Ref, p Place, score float64) []usage
 		u := usage{ref: r, place: p, line: n, text: strings.TrimSpace(line), caller: enclosing(d.File, n-shift), test: d.File.Class.Test, code: d.File.Class.SourceType == file.Code, score: score}
 		rest := strings.TrimLeft(line[at+len(t.name):], " \t")
 		u.call = strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "!(") || strings.HasPrefix(rest, "::<") || strings.HasPrefix(line[at+len(t.name):], "{")
-		u.comment, u.imported = comment(u.text), imports(u.text)
+		u.comment, u.imported = comment(u.text) || quoted(line, at), imports(u.text)
+		if u.caller != nil && u.caller.Name == t.name {
+			u.score -= 1.5 // itself, or another of its name
+		}
 		switch {
 		case u.comment:
 			u.score -= 3
@@ -172,6 +179,29 @@ func comment(line string) bool {
 		}
 	}
 	return false
+}
+
+// quoted reports whether a place in a line stands within a string, as far as
+// the line itself tells.
+func quoted(line string, at int) bool {
+	var open byte
+	for i := 0; i < at; i++ {
+		switch c := line[i]; {
+		case c == '\\':
+			i++
+		case open != 0:
+			if c == open {
+				open = 0
+			}
+		case c == '"' || c == '`':
+			open = c
+		case c == '\'' && (i == 0 || !isWord(line[i-1])): // no apostrophe, no lifetime's end
+			if strings.IndexByte(line[i+1:], '\'') >= 0 {
+				open = c
+			}
+		}
+	}
+	return open != 0 && strings.IndexByte(line[at:], open) >= 0
 }
 
 func imports(line string) bool {

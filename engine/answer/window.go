@@ -96,7 +96,7 @@ func (a *asked) focus(p Place, d *index.Doc) focus {
 	for i := range d.File.Symbols {
 		s := &d.File.Symbols[i]
 		start, end := s.StartLine+shift, s.EndLine+shift
-		if start < p.Start || end > p.End || s.Kind == chunk.Variable && s.Parent != "" {
+		if start < p.Start || end > p.End || s.Kind == chunk.Variable && s.Parent != "" || local(d, s) {
 			continue
 		}
 		named := a.isNamed(s.Name)
@@ -108,6 +108,18 @@ func (a *asked) focus(p Place, d *index.Doc) focus {
 		}
 	}
 	return best
+}
+
+// local reports whether a definition stands within a function: it is a part of
+// how that works and nothing by itself.
+func local(d *index.Doc, s *chunk.Symbol) bool {
+	for i := range d.File.Symbols {
+		o := &d.File.Symbols[i]
+		if o != s && (o.Kind == chunk.Function || o.Kind == chunk.Method) && o.StartLine <= s.StartLine && s.EndLine <= o.EndLine && (o.StartLine < s.StartLine || s.EndLine < o.EndLine) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *asked) isNamed(name string) bool { return a.names[lexical.Exact(name)] }
@@ -133,15 +145,21 @@ func (a *asked) best(p Place, d *index.Doc, f focus, declaration bool) window {
 		}
 	}
 	if declaration && nameLine >= start && nameLine <= end {
-		return a.head(p.Doc, start, end, nameLine, docStart)
+		return a.head(p.Doc, start, end, nameLine, docStart, docEnd)
 	}
 	lines := make([]map[string]float64, end-start+1)
 	for i := range lines {
-		lines[i] = a.line(p.Doc.Line(start + i))
-		if n := start + i; n >= docStart && n <= docEnd {
-			for k := range lines[i] {
-				lines[i][k] *= 0.7 // what is said of it, not how it is done
-			}
+		text := p.Doc.Line(start + i)
+		lines[i] = a.line(text)
+		less := 1.0
+		switch n := start + i; {
+		case n >= docStart && n <= docEnd:
+			less = 0.7 // what is said of it, not how it is done
+		case imports(strings.TrimSpace(text)):
+			less = 0.4
+		}
+		for k := range lines[i] {
+			lines[i][k] *= less
 		}
 	}
 	best, bestScore := window{start, start + windowLines - 1}, -1.0
@@ -177,15 +195,15 @@ func (a *asked) best(p Place, d *index.Doc, f focus, declaration bool) window {
 	return best
 }
 
-// head is the window of a declaration: its doc comment's end and the lines
-// that follow its name.
-func (a *asked) head(doc *text.Document, start, end, nameLine, docStart int) window {
-	from := nameLine
-	for from > start && nameLine-from < 4 {
-		from--
-	}
-	if docStart > 0 && docStart < nameLine && nameLine-docStart <= windowLines/2 {
-		from = max(start, docStart)
+// head is the window of a declaration: the lines from its name on, with the doc
+// comment and the decorators above where they are few.
+func (a *asked) head(doc *text.Document, start, end, nameLine, docStart, docEnd int) window {
+	from := start
+	if nameLine-from > windowLines/2 {
+		from = nameLine
+		if docStart > 0 && docEnd < nameLine && nameLine-docEnd <= windowLines/2 {
+			from = max(start, docEnd+1)
+		}
 	}
 	s, e := trim(doc, from, min(end, from+windowLines-1))
 	return window{s, e}

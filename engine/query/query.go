@@ -68,6 +68,9 @@ type Analysis struct {
 	// Sought is what of Wants is asked for, not only mentioned: "tests for the
 	// parser" and not "how test files are found".
 	Sought Wants
+	// HowTo: the question is how to do something, which documentation may
+	// answer as well as code.
+	HowTo bool
 	// Terms are the lexical terms, expansions included.
 	Terms []lexical.Term
 	// Stems are the distinct stems of the question's content words, in order,
@@ -128,6 +131,7 @@ func (an *Analyzer) Analyze(q string, vocab Vocabulary) Analysis {
 	a.Names = names(a.Entities)
 	a.Intent = intentOf(q, &a)
 	a.Languages, a.Kinds, a.Wants, a.Sought = hints(q)
+	a.HowTo = reHowTo.MatchString(q)
 	a.Cleaned = clean(q)
 	if len(a.Names) == 0 {
 		a.Names = spelledOut(a.Cleaned, vocab)

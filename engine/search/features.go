@@ -447,6 +447,9 @@ func (r *ranking) kindFeatures(c *candidate) {
 	set(fGenerated, class.Generated, w.Generated)
 	set(fVendored, class.Vendored, w.Vendored)
 	set(fMarkdown, class.SourceType == file.Markdown || class.Docs && class.SourceType != file.Code, w.Docs)
+	if f[fMarkdown] == 1 && r.an.HowTo {
+		f[fMarkdown] = 0.5
+	}
 	set(fChangelog, changelog(c.file.Rel), r.terms.stems["changelog"] || r.terms.stems["releas"] || r.terms.stems["version"] || r.terms.stems["chang"] && w.Docs)
 	set(fData, class.SourceType == file.Text && !class.Docs, w.Config || w.Docs)
 	set(fLegacy, legacy(c.file.Rel), r.terms.stems["legaci"] || r.terms.stems["deprec"] || r.terms.stems["compat"] || r.terms.stems["v1"])
