@@ -43,9 +43,7 @@ func Explain(ctx context.Context, snap *index.Snapshot, texts Texts, name string
 		return res, ctx.Err()
 	}
 	from := snap.File(near.Path)
-	slices.SortStableFunc(defs, func(a, b index.Definition) int {
-		return cmp.Compare(proximity(b, parent, from, near.Line), proximity(a, parent, from, near.Line))
-	})
+	defs = nearestFirst(defs, parent, from, near.Line)
 	v := NewVerifier(snap, texts)
 	var md strings.Builder
 	for _, d := range defs {
@@ -94,8 +92,27 @@ func splitName(s string) (name, parent string) {
 	return strings.TrimLeft(s, "$"), parent
 }
 
+// nearestFirst sorts definitions by how near they are.
+func nearestFirst(defs []index.Definition, parent string, from *index.File, line int) []index.Definition {
+	type placed struct {
+		index.Definition
+		near float64
+	}
+	all := make([]placed, len(defs))
+	in := newImports(from)
+	for i, d := range defs {
+		all[i] = placed{d, proximity(d, parent, from, in, line)}
+	}
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(b.near, a.near) })
+	sorted := make([]index.Definition, len(defs))
+	for i := range all {
+		sorted[i] = all[i].Definition
+	}
+	return sorted
+}
+
 // proximity is how near a definition is to where the asker stands.
-func proximity(d index.Definition, parent string, from *index.File, line int) float64 {
+func proximity(d index.Definition, parent string, from *index.File, in []importOf, line int) float64 {
 	var s float64
 	if parent != "" && (d.Symbol.Parent == parent || strings.HasSuffix(d.Symbol.Parent, "."+parent)) {
 		s += 20
@@ -110,7 +127,7 @@ func proximity(d index.Definition, parent string, from *index.File, line int) fl
 			if line == d.Symbol.NameLine {
 				s += 20 // he points at the definition itself
 			}
-		case imported(from, d.File, d.Symbol.Name):
+		case imported(in, d.File, d.Symbol.Name):
 			s += 6
 		case sameDir(from, d.File):
 			s += 3
@@ -134,24 +151,46 @@ func proximity(d index.Definition, parent string, from *index.File, line int) fl
 	return s + min(1, float64(d.Symbol.EndLine-d.Symbol.StartLine)/50)
 }
 
+// importOf is an import taken apart: the last two parts of its target and the
+// names.
+type importOf struct {
+	last, before string
+	parts        int
+	names        []string
+}
+
+func newImports(f *index.File) []importOf {
+	if f == nil {
+		return nil
+	}
+	out := make([]importOf, 0, len(f.Imports))
+	for _, im := range f.Imports {
+		parts := strings.FieldsFunc(im.Target, func(r rune) bool { return strings.ContainsRune("./:\\\"'<>", r) })
+		o := importOf{names: im.Names, parts: len(parts)}
+		if n := len(parts); n > 0 {
+			o.last = parts[n-1]
+			if n > 1 {
+				o.before = parts[n-2]
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
 // imported reports whether a file imports a name, or a module whose path ends
 // like the other file's.
-func imported(from, of *index.File, name string) bool {
+func imported(in []importOf, of *index.File, name string) bool {
+	if len(in) == 0 {
+		return false
+	}
 	base := strings.TrimSuffix(path.Base(of.Path), path.Ext(of.Path))
 	dir := path.Base(path.Dir(of.Path))
-	for _, im := range from.Imports {
-		parts := strings.FieldsFunc(im.Target, func(r rune) bool { return strings.ContainsRune("./:\\\"'<>", r) })
-		last := ""
-		if len(parts) > 0 {
-			last = parts[len(parts)-1]
-		}
-		if slices.Contains(im.Names, name) && (last == base || last == dir || last == "") {
-			return true
-		}
-		if last != "" && (last == base || last == dir && of.Class.Language == "go") {
-			return true
-		}
-		if last == name && (len(parts) < 2 || parts[len(parts)-2] == base || parts[len(parts)-2] == dir) {
+	for _, im := range in {
+		switch {
+		case slices.Contains(im.names, name) && (im.last == base || im.last == dir || im.last == ""),
+			im.last != "" && (im.last == base || im.last == dir && of.Class.Language == "go"),
+			im.last == name && (im.parts < 2 || im.before == base || im.before == dir):
 			return true
 		}
 	}
