@@ -236,7 +236,6 @@ func TestFailingStore(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.age("server/http.go", "new/cache.go")
-				want := w.fresh()
 
 				f := &faults{before: func(m string, call int) error {
 					if m == method && call >= from {
@@ -253,7 +252,7 @@ func TestFailingStore(t *testing.T) {
 				w.age("new/more.go")
 				ix.Touch("test", []string{w.abs("new/more.go")}, false)
 				sync(t, ix, false)
-				want = w.fresh()
+				want := w.fresh()
 				checkWhole(t, w, ix, want)
 				failed := f.count(method) >= from
 				if n := notices(ix); failed != strings.Contains(n, w.dir) {
