@@ -186,7 +186,7 @@ func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
 	if err := os.MkdirAll(one.dir, 0o700); err != nil {
 		return fmt.Errorf("creating index directory %s: %w%s", one.dir, err, elsewhere(err))
 	}
-	if one.rules, err = file.NewRules(r, ix.opts.Files); err != nil {
+	if one.rules, err = file.NewRules(r, ix.opts.files(r)); err != nil {
 		return fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
 	}
 	one.store, err = ix.opts.OpenStore(ctx, one.dir)

@@ -41,7 +41,7 @@ func Plan(ctx context.Context, opts Options) (wire.DryRun, error) {
 		if len(opts.Roots) > 1 {
 			prefix = r.Name + "/"
 		}
-		rules, err := file.NewRules(r, opts.Files)
+		rules, err := file.NewRules(r, opts.files(r))
 		if err != nil {
 			return plan, fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
 		}

@@ -53,6 +53,22 @@ func Dir(cacheDir string, r file.Root) string {
 	return filepath.Join(cacheDir, fmt.Sprintf("v%d", SchemaVersion), name+"-"+hex.EncodeToString(sum[:8]))
 }
 
+// files are the options of discovery in a root: what is indexed is never the
+// index, whose every change would ask for another.
+func (o Options) files(r file.Root) file.Options {
+	opts := o.Files
+	cache, err := filepath.Abs(o.CacheDir)
+	if err != nil {
+		return opts
+	}
+	rel, err := filepath.Rel(r.Dir, filepath.Dir(Dir(cache, r)))
+	if err == nil && filepath.IsLocal(rel) {
+		literal := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+		opts.Exclude = append(slices.Clone(opts.Exclude), "/"+literal.Replace(filepath.ToSlash(rel)))
+	}
+	return opts
+}
+
 // workspacePath returns the path that results show.
 func (r *root) workspacePath(rel string) string { return r.prefix + rel }
 
@@ -146,7 +162,7 @@ const manyNew = 1500
 // scan compares the disk with what is known and queues what differs. It
 // returns how many files were queued.
 func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
-	rules, err := file.NewRules(r.Root, ix.opts.Files)
+	rules, err := file.NewRules(r.Root, ix.opts.files(r.Root))
 	if err != nil {
 		return 0, fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
 	}

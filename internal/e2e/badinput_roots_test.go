@@ -293,3 +293,32 @@ func TestBadInputInitializationOptionsOfOtherTypes(t *testing.T) {
 		wantQuokka(t, e, "")
 	}
 }
+
+// An index directory inside the folder that it is of is not indexed, and does
+// not wake its own watcher for ever.
+func TestBadInputIndexInsideItsOwnFolder(t *testing.T) {
+	for name, cache := range map[string]string{"below": "made/here", "the folder itself": "."} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			dir := workspace(t)
+			h.cache = filepath.Join(dir, cache)
+			e := h.edit(dir)
+			for range 5 { // each writes to the index
+				write(t, filepath.Join(dir, "numbat.go"), "package zoo\n\n// Numbat eats termites.\nfunc Numbat() {}\n")
+				e.Sync(wire.SyncParams{Scan: true})
+				must(t, os.Remove(filepath.Join(dir, "numbat.go")))
+				e.Sync(wire.SyncParams{Scan: true})
+			}
+			wantQuokka(t, e, "")
+			st := state(t, e)
+			if st.Coverage.Indexed != 1 {
+				t.Errorf("%d files are indexed, want 1", st.Coverage.Indexed)
+			}
+			for _, f := range st.SkippedFiles {
+				if f.Reason != "excluded" {
+					t.Errorf("a file of the index was looked at: %+v", f)
+				}
+			}
+		})
+	}
+}
