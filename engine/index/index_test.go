@@ -18,12 +18,15 @@ import (
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/store/bunt"
-	"coderag-ls/engine/text"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(childRoot); dir != "" {
+		fmt.Fprintln(os.Stderr, indexUntilKilled(dir, os.Getenv(childCache)))
+		os.Exit(1)
+	}
 	// buntdb notices that it was closed at its next tick, up to a second later.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/tidwall/buntdb.(*DB).backgroundManager"))
 }
@@ -196,20 +199,8 @@ func TestChunksAreTheLines(t *testing.T) {
 	w := newWorkspace(t, small)
 	ix := w.open()
 	defer closeIndex(t, ix)
-	s := ix.Snapshot()
-	for _, f := range s.Files() {
-		raw, err := os.ReadFile(f.Abs())
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc := text.New(string(raw))
-		for _, r := range s.DocsOf(f) {
-			d := s.Doc(r)
-			lines, ok := doc.Lines(d.StartLine, d.EndLine)
-			if !ok || text.Hash(lines) != d.Hash {
-				t.Errorf("%s:%d-%d is not what was indexed", f.Path, d.StartLine, d.EndLine)
-			}
-		}
+	if err := checkLines(ix.Snapshot()); err != nil {
+		t.Error(err)
 	}
 }
 
