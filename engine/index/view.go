@@ -179,7 +179,7 @@ func (v *View) make(ctx context.Context, base *Snapshot, b *buffer) (made madeBu
 		if err := ctx.Err(); err != nil {
 			return made, false, err // it may be cut by lines
 		}
-		if vectors, _, _, err = v.ix.inlineVectors(ctx, b.root, rec.File.Chunks, doc); err != nil {
+		if vectors, _, err = v.ix.inlineVectors(ctx, b.root, rec.File.Chunks, doc, map[store.VectorKey]store.Vector{}); err != nil {
 			return made, false, fmt.Errorf("embedding the buffer %s: %w", path, err)
 		}
 	}

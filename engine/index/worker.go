@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"time"
 
 	"coderag-ls/engine/chunk"
@@ -33,10 +32,10 @@ type worker struct {
 	b       *builder
 	items   []*item
 	records []store.FileRecord
-	removed []string // root-relative paths that leave the store
-	hidden  []string // workspace paths that leave the snapshot
-	partial []string // root-relative paths of which vectors could not be made
-	vectors []map[store.VectorKey]store.Vector
+	removed []string                         // root-relative paths that leave the store
+	hidden  []string                         // workspace paths that leave the snapshot
+	partial []string                         // root-relative paths of which vectors could not be made
+	vectors map[store.VectorKey]store.Vector // of the inline model, to be stored
 	started time.Time
 	glance  bool // the part holds words only
 }
@@ -85,10 +84,7 @@ func (w *worker) take(ctx context.Context, it *item) {
 			models = nil
 		}
 		w.b = newBuilder(w.ix.tok, models)
-		w.vectors = make([]map[store.VectorKey]store.Vector, len(w.b.lists))
-		for i := range w.vectors {
-			w.vectors[i] = map[store.VectorKey]store.Vector{}
-		}
+		w.vectors = map[store.VectorKey]store.Vector{}
 	}
 	w.items = append(w.items, it)
 	look := w.look
@@ -162,12 +158,9 @@ func (w *worker) look(ctx context.Context, it *item) error {
 	}
 	f := w.ix.newFile(ctx, r, &rec)
 	f.ModTime = content.ModTime.UnixNano()
-	vectors, fresh, whole, err := w.ix.inlineVectors(ctx, r, chunked.Chunks, doc)
+	vectors, whole, err := w.ix.inlineVectors(ctx, r, chunked.Chunks, doc, w.vectors)
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", f.Path, err)
-	}
-	for i := range fresh {
-		maps.Copy(w.vectors[i], fresh[i])
 	}
 	if !whole {
 		w.partial = append(w.partial, rel)
@@ -291,10 +284,8 @@ func (w *worker) seal(ctx context.Context) {
 // too: the next start makes the vectors.
 func (w *worker) commit(ctx context.Context) error {
 	var errs []error
-	for i, v := range w.vectors {
-		if len(v) > 0 {
-			errs = append(errs, w.root.store.PutVectors(ctx, w.b.lists[i].model.Fingerprint, v))
-		}
+	if len(w.vectors) > 0 {
+		errs = append(errs, w.root.store.PutVectors(ctx, w.ix.models[0].Fingerprint, w.vectors))
 	}
 	if len(w.records)+len(w.removed) > 0 {
 		w.ix.counters.commits.Add(1)
@@ -351,11 +342,12 @@ func (ix *Index) inlineModels() []embed.Model {
 }
 
 // inlineVectors returns the content vectors of the inline model, from the store
-// where it has them. fresh are those that must be stored. whole is false where
-// the model failed on some, which is told; an error means that work ends.
-func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chunk, doc *text.Document) (vectors [][]store.Vector, fresh []map[store.VectorKey]store.Vector, whole bool, err error) {
+// where it has them. Those that must be stored are added to fresh. whole is
+// false where the model failed on some, which is told; an error means that
+// work ends.
+func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chunk, doc *text.Document, fresh map[store.VectorKey]store.Vector) (vectors [][]store.Vector, whole bool, err error) {
 	if ix.opts.Inline == nil {
-		return nil, nil, true, nil
+		return nil, true, nil
 	}
 	m := ix.models[0]
 	keys := make([]store.VectorKey, len(chunks))
@@ -365,45 +357,46 @@ func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chun
 	have := map[store.VectorKey]store.Vector{}
 	if !r.empty || ix.queue.hasDrained() {
 		if have, err = ix.storedVectors(ctx, r, m, keys); err != nil {
-			return nil, nil, false, err
+			return nil, false, err
 		}
 	}
 	ix.counters.cacheHits.Add(int64(len(have)))
-	made := make(map[store.VectorKey]store.Vector, len(keys)-len(have))
+	n := 0
 	var failed error
 	for i, k := range keys {
 		if _, ok := have[k]; ok {
 			continue
 		}
-		if _, ok := made[k]; ok {
+		if _, ok := fresh[k]; ok {
 			continue
 		}
 		v, err := embedOne(ctx, ix.opts.Inline, chunk.Embeddable(chunks[i], doc))
 		if ctx.Err() != nil {
-			return nil, nil, false, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 		if err != nil {
 			failed = err
 			continue
 		}
 		scale, values := embed.Quantize(v)
-		made[k] = store.Vector{Scale: scale, Values: values}
+		fresh[k] = store.Vector{Scale: scale, Values: values}
+		n++
 	}
-	ix.counters.embedded.Add(int64(len(made)))
+	ix.counters.embedded.Add(int64(n))
 	if failed != nil {
 		ix.tell("embed", fmt.Sprintf("%s failed: %v (what it failed on is found by its words only)", m.Name, failed))
-	} else if len(made) > 0 {
+	} else if n > 0 {
 		ix.settled("embed")
 	}
 	row := make([]store.Vector, len(chunks))
 	for i, k := range keys {
 		v, ok := have[k]
 		if !ok {
-			v = made[k]
+			v = fresh[k]
 		}
 		row[i] = v
 	}
-	return [][]store.Vector{row}, []map[store.VectorKey]store.Vector{made}, failed == nil, nil
+	return [][]store.Vector{row}, failed == nil, nil
 }
 
 // replace publishes a snapshot with the added parts and without the gone

@@ -122,6 +122,9 @@ func (b *Builder) AppendFloat32(v []float32) error {
 // Matrix returns the rows as a Matrix and empties the Builder.
 func (b *Builder) Matrix() *Matrix {
 	m := b.m
+	if cap(m.values) > len(m.values)+len(m.values)/16 {
+		m.values = slices.Clone(m.values) // what append left over would stay for long
+	}
 	m.values, m.scales = slices.Clip(m.values), slices.Clip(m.scales)
 	b.m.values, b.m.scales = nil, nil
 	return &m
