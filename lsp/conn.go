@@ -44,6 +44,8 @@ type conn struct {
 	log    *slog.Logger
 	queue  *queue
 	tasks  sync.WaitGroup // handlers in goroutines
+	unread sync.Once
+	gone   chan struct{} // closed when the client does not read any more
 
 	mu      sync.Mutex                // guards all below
 	calls   map[string]*inflight      // requests not yet answered, by idKey
@@ -73,6 +75,7 @@ func newConn(rwc io.ReadWriteCloser, log *slog.Logger) *conn {
 		out:     &frameWriter{out: rwc},
 		log:     log,
 		queue:   newQueue(),
+		gone:    make(chan struct{}),
 		calls:   map[string]*inflight{},
 		pending: map[string]chan *response{},
 	}
@@ -81,8 +84,12 @@ func newConn(rwc io.ReadWriteCloser, log *slog.Logger) *conn {
 // errExit is how run ends after the exit notification.
 var errExit = errors.New("exit")
 
+// errNotRead is how run ends where nothing can be written to the client.
+var errNotRead = errors.New("the client does not read any more")
+
 // run handles messages until the exit notification (errExit), the end of the
-// stream (io.EOF) or of ctx, or an error that ends the stream. All handlers
+// stream (io.EOF) or of ctx, an error that ends the stream, or one of writing
+// (errNotRead, when what was read till then is handled). All handlers
 // have returned when it returns, but for those that ignore their cancellation
 // for drainTime.
 func (c *conn) run(ctx context.Context, h handler) error {
@@ -94,7 +101,11 @@ func (c *conn) run(ctx context.Context, h handler) error {
 	err := c.dispatchAll(ctx, h)
 	if err == nil {
 		if err = ctx.Err(); err == nil {
-			err = <-readErr
+			select {
+			case err = <-readErr:
+			case <-c.gone:
+				err = errNotRead
+			}
 		}
 	}
 	cancel()
@@ -354,12 +365,21 @@ func (c *conn) respond(id json.RawMessage, result any, err error) {
 	c.send(data)
 }
 
-// send writes a message. An error is logged only: a client that does not read
-// is about to be noticed by the reader.
-func (c *conn) send(data []byte) {
-	if err := c.out.write(data); err != nil {
-		c.log.Debug("sending", "error", err)
+// send writes a message. An error ends the connection.
+func (c *conn) send(data []byte) { _ = c.write(data) }
+
+// write is send for those that can do something about an error.
+func (c *conn) write(data []byte) error {
+	err := c.out.write(data)
+	if err != nil {
+		c.unread.Do(func() {
+			c.log.Info("the connection ends", "error", err)
+			close(c.gone)
+			c.queue.close()
+			c.endPending() // no answer will come to what was not sent
+		})
 	}
+	return err
 }
 
 // notifyClient sends a notification.
@@ -393,7 +413,7 @@ func (c *conn) callClient(ctx context.Context, method string, params, result any
 
 	data, err := encode(outgoing{Version: jsonrpc2.Version, ID: id, Method: method, Params: params})
 	if err == nil {
-		err = c.out.write(data)
+		err = c.write(data)
 	}
 	if err != nil {
 		c.forget(key)

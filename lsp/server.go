@@ -73,12 +73,14 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, ErrClientGone):
 		return cause
-	case s.state == stateShutdown && (errors.Is(err, errExit) || errors.Is(err, io.EOF)):
+	case s.state == stateShutdown && (errors.Is(err, errExit) || errors.Is(err, io.EOF) || errors.Is(err, errNotRead)):
 		return nil
 	case errors.Is(err, errExit):
 		return ErrNoShutdown
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("the connection was closed: %w", ErrNoShutdown)
+	case errors.Is(err, errNotRead):
+		return fmt.Errorf("%w: %w", err, ErrNoShutdown)
 	default:
 		return err
 	}

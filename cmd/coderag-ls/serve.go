@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +41,10 @@ connections are closed before anything is answered.`,
 			if listen != "" && pipe != "" {
 				return usagef("--listen and --pipe exclude each other")
 			}
+			// A client that closes our output is gone: writing fails then, and the
+			// session ends in order. The signal would end the process with the
+			// index open.
+			signal.Ignore(syscall.SIGPIPE)
 			if token != "" && listen == "" {
 				return usagef("--token is for --listen")
 			}
