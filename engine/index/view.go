@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"weak"
 
 	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/file"
@@ -23,11 +24,12 @@ type View struct {
 	buffers map[string]*buffer // by absolute path
 	changes uint64
 
-	making  chan struct{} // holds a token while a snapshot is made, which guards the fields below
-	parts   map[*buffer]madeBuffer
-	base    *Snapshot // what the last snapshot was made of
-	made    uint64
-	current *Snapshot
+	making chan struct{} // holds a token while a snapshot is made, which guards the fields below
+	parts  map[*buffer]madeBuffer
+	// The last snapshot and what it was made of. The pointers are weak: a client
+	// that asks nothing for long must not keep an old index in memory.
+	base, current weak.Pointer[Snapshot]
+	made          uint64
 }
 
 // buffer is one text of an open document. It is immutable.
@@ -117,9 +119,9 @@ func (v *View) Snapshot(ctx context.Context) (*Snapshot, error) {
 	v.mu.Lock()
 	changes := v.changes
 	base := v.ix.Snapshot()
-	if v.current != nil && v.base == base && v.made == changes {
+	if last := v.current.Value(); last != nil && v.base.Value() == base && v.made == changes {
 		v.mu.Unlock()
-		return v.current, nil
+		return last, nil
 	}
 	buffers := slices.Collect(maps.Values(v.buffers))
 	v.mu.Unlock()
@@ -146,7 +148,7 @@ func (v *View) Snapshot(ctx context.Context) (*Snapshot, error) {
 		next = base.with(parts, lists, nil, false)
 		next.Seq = v.ix.seq.Add(1)
 	}
-	v.parts, v.base, v.made, v.current = kept, base, changes, next
+	v.parts, v.base, v.current, v.made = kept, weak.Make(base), weak.Make(next), changes
 	return next, nil
 }
 
