@@ -121,6 +121,10 @@ func open(ctx context.Context, root file.Root, cache string, changed func()) (*e
 	return engine.Open(ctx, engine.Options{Roots: []file.Root{root}, Settings: s, Changed: changed})
 }
 
+// statusPause is how long nobody asks for the state, which takes some 10 ms of the
+// processor time that is measured.
+const statusPause = 150 * time.Millisecond
+
 // coldIndex parses a directory and then indexes it from nothing.
 func coldIndex(ctx context.Context, root file.Root, cache string, f *figures) (err error) {
 	if f.Parse, f.ParseGenerated, err = parseAll(ctx, root); err != nil {
@@ -172,6 +176,7 @@ func coldIndex(ctx context.Context, root file.Root, cache string, f *figures) (e
 			f.Words, done = sofar(), true
 			indexed <- nil
 		case <-changed:
+			time.Sleep(statusPause)
 		}
 	}
 	if err := <-indexed; err != nil {
