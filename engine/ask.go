@@ -57,7 +57,7 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	at := time.Now()
 	in := answer.Input{
 		Snapshot: f.snap, Texts: texts{f.state}, Tokenizer: f.ix.Tokenizer(), Analysis: &f.analysis,
-		Result: f.result, Settings: f.settings.Answer,
+		Result: f.result, Settings: f.settings.Answer, Coverage: f.ix.Coverage(f.snap),
 	}
 	if emit != nil {
 		in.Emit = func(p answer.Part) { emit(Event{Text: p.Text, Citation: p.Citation}) }
@@ -72,7 +72,7 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	f.stage("related", at)
 	res := wire.AskResult{
 		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped, Related: related, Graph: graph,
-		Plan: f.analysis.Plan, Coverage: f.ix.Coverage(f.snap), Model: f.model(),
+		Plan: f.analysis.Plan, Coverage: in.Coverage, Model: f.model(),
 		FollowUps: made.FollowUps, NoAnswer: made.NoAnswer,
 	}
 	res.Metrics = f.metrics()

@@ -244,6 +244,22 @@ func TestNothingRelevant(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	empty := searchtest.New(t, map[string]string{})
+	in := w.Input("kubernetes pod scheduling")
+	a = answerTo(t, w, answer.Input{
+		Snapshot: in.Snapshot, Texts: w, Tokenizer: w.Tok, Analysis: in.Analysis, Result: w.Search(in), Settings: config.Default().Answer, Coverage: wire.Coverage{Stale: true},
+	})
+	if !a.NoAnswer || !strings.Contains(a.Markdown, "9 indexed files") || !strings.Contains(a.Markdown, "not up to date") {
+		t.Errorf("while files are indexed: %q", a.Markdown)
+	}
+	for _, cov := range []wire.Coverage{{Pending: 3}, {Stale: true}} {
+		in := empty.Input("anything at all")
+		a := answerTo(t, empty, answer.Input{
+			Snapshot: in.Snapshot, Texts: empty, Tokenizer: empty.Tok, Analysis: in.Analysis, Result: empty.Search(in), Settings: config.Default().Answer, Coverage: cov,
+		})
+		if !a.NoAnswer || !strings.Contains(a.Markdown, "still being built") {
+			t.Errorf("before the first scan: %q", a.Markdown)
+		}
+	}
 	if a := ask(t, empty, "anything at all"); !a.NoAnswer || !strings.Contains(a.Markdown, "No files are indexed") {
 		t.Errorf("%+v", a)
 	}

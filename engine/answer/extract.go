@@ -28,6 +28,9 @@ type Input struct {
 	Analysis  *query.Analysis
 	Result    search.Result
 	Settings  config.Answer
+	// Coverage says how complete the index is: where it is not, that nothing was
+	// found does not mean that nothing is there.
+	Coverage wire.Coverage
 	// Emit, where given, receives the answer part by part as it is made: the
 	// texts joined are Answer.Markdown, and each citation comes before the text
 	// that cites it.
@@ -157,13 +160,20 @@ func (m *maker) nothing() {
 	if n == 1 {
 		files = "one indexed file"
 	}
+	cov := m.in.Coverage
+	unfinished := cov.Pending > 0 || cov.Stale
 	switch {
+	case n == 0 && unfinished:
+		m.write("The index is still being built and holds nothing yet. Ask again in a moment.\n")
 	case n == 0:
 		m.write("No files are indexed, so there is nothing to answer from.\n")
 	case len(m.in.Result.Hits) > 0:
 		m.write("What was found has been changed or deleted since it was indexed; nothing that still stands answers this. Ask again in a moment.\n")
 	default:
 		m.write("I don't know: nothing relevant to %s was found in %s.\n", Code(clip(m.in.Analysis.Cleaned, 120)), files)
+		if unfinished {
+			m.write("The index is not up to date, so that it may have missed something. Ask again in a moment.\n")
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func (l *listBuilder) copy(doc, from int32, list *List) {
 // swap returns a snapshot with merged in place of the old parts, which hold
 // the same files; files that were replaced since are dead in it.
 func (s *Snapshot) swap(old []*part, merged *part, lists []List) *Snapshot {
-	next := &Snapshot{files: s.files, words: s.words}
+	next := &Snapshot{sealed: s.sealed, files: s.files, words: s.words}
 	for i, p := range s.parts {
 		if !slices.Contains(old, p) {
 			next.parts = append(next.parts, p)

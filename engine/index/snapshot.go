@@ -81,8 +81,11 @@ type place struct {
 // Snapshot is an immutable state of the index.
 type Snapshot struct {
 	// Seq grows with every published snapshot.
-	Seq   uint64
-	parts []*part
+	Seq uint64
+	// sealed grows with every snapshot that workers published with changed
+	// files: an older one is behind.
+	sealed uint64
+	parts  []*part
 	// live marks, per part, the documents that are not replaced.
 	live [][]uint64
 	// lists are the vectors of each part.
@@ -174,7 +177,7 @@ func finish(s *Snapshot) *Snapshot {
 // parts. With onlyNew a part's file that is there already
 // stays as it is. Parts left without a live document are dropped.
 func (s *Snapshot) with(added []*part, lists [][]List, gone []string, onlyNew bool) *Snapshot {
-	next := &Snapshot{Seq: s.Seq + 1, docs: s.docs, words: s.words}
+	next := &Snapshot{Seq: s.Seq + 1, sealed: s.sealed, docs: s.docs, words: s.words}
 	next.parts = slices.Clone(s.parts)
 	next.live = slices.Clone(s.live)
 	next.lists = slices.Clone(s.lists)

@@ -19,7 +19,8 @@ const maxSkipped = 1000
 func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 	c := wire.Coverage{Skipped: map[string]int{}, Seq: s.Seq, Indexed: s.FileCount()}
 	c.Pending = ix.queue.pending()
-	c.Stale = ix.queue.len() > 0 || ix.scans.scanning()
+	// What was in the queue when s was taken may be done by now, and not in s.
+	c.Stale = ix.queue.len() > 0 || ix.scans.scanning() || ix.Snapshot().sealed != s.sealed
 	for _, r := range ix.roots {
 		r.mu.Lock()
 		c.Total += len(r.listing.Entries)

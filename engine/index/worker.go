@@ -406,6 +406,7 @@ func (ix *Index) replace(added []*part, lists [][]List, gone []string, onlyNew b
 	defer ix.publish.Unlock()
 	next := ix.Snapshot().with(added, lists, gone, onlyNew)
 	next.Seq = ix.seq.Add(1)
+	next.sealed++
 	ix.snapshot.Store(next)
 }
 

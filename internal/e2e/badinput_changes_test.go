@@ -290,3 +290,29 @@ func TestBadInputHundredThousandFiles(t *testing.T) {
 	must(t, os.RemoveAll(dir))
 	t.Logf("removed in %v", time.Since(began).Round(time.Millisecond))
 }
+
+// A question that comes before the index is there is told so: that nothing was
+// found yet does not mean that nothing is there.
+func TestBadInputAskedBeforeTheIndexIsThere(t *testing.T) {
+	h := newHome(t)
+	dir := zoo(t, 300)
+	for range 3 {
+		e := h.edit(dir)
+		for {
+			res := ask(t, e, "what does Quokka count?")
+			if !res.NoAnswer {
+				if len(res.Citations) == 0 || res.Citations[0].Path != "zoo.go" {
+					t.Errorf("cited %v", res.Citations)
+				}
+				break
+			}
+			if !strings.Contains(res.Answer, "Ask again in a moment") || res.Coverage.Pending == 0 && !res.Coverage.Stale {
+				t.Errorf("with %+v the answer is %q", res.Coverage, res.Answer)
+				break
+			}
+		}
+		must(t, e.Shutdown())
+		<-h.server.ended
+		must(t, os.RemoveAll(h.cache))
+	}
+}
