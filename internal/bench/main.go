@@ -204,7 +204,7 @@ func report(sections []section, out string, e *env) error {
 			}
 			name := r.peerName
 			if r.note != "" {
-				name = strings.TrimSpace(name + " " + r.note)
+				name = strings.TrimPrefix(name+", "+r.note, ", ")
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", r.what, number(r.ours), p95, r.unit, name, peer, x, r.target())
 		}
