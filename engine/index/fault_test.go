@@ -106,9 +106,7 @@ func TestFailingStore(t *testing.T) {
 				want := w.fresh()
 				checkWhole(t, w, ix, want)
 				failed := f.count(method) >= from
-				// A commit without new vectors that succeeds afterwards takes the
-				// notice of PutVectors back.
-				if n := notices(ix); failed != strings.Contains(n, w.dir) && method != "PutVectors" {
+				if n := notices(ix); failed != strings.Contains(n, w.dir) {
 					t.Errorf("failed: %v, notices: %q", failed, n)
 				}
 

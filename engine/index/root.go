@@ -38,6 +38,8 @@ type root struct {
 	skips   map[file.SkipReason]int // of listing
 	known   manifest
 	err     string // why the root cannot be scanned, "" where it can
+	// failed are the files whose last commit did not succeed.
+	failed map[string]bool
 }
 
 // Dir returns the index directory of a root under the cache directory: one per
@@ -211,4 +213,27 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	}
 	ix.queue.push(items...)
 	return len(items), nil
+}
+
+// unwritten notes how the commit of some files went and returns how many files
+// of the root wait for one that succeeds: another batch's success is not theirs.
+func (r *root) unwritten(records []store.FileRecord, removed []string, failed bool) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if failed && r.failed == nil {
+		r.failed = map[string]bool{}
+	}
+	for i := range records {
+		if failed {
+			r.failed[records[i].Path] = true
+		} else {
+			delete(r.failed, records[i].Path)
+		}
+	}
+	if !failed {
+		for _, rel := range removed {
+			delete(r.failed, rel)
+		}
+	}
+	return len(r.failed)
 }

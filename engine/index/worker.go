@@ -241,7 +241,8 @@ func (w *worker) seal(ctx context.Context) {
 	if err != nil {
 		// What is not stored is still searchable; the next scan or start tries again.
 		ix.tell("write "+r.Dir, fmt.Sprintf("cannot write the index of %s: %v (answers go on from memory)", r.Dir, err))
-	} else {
+	}
+	if r.unwritten(w.records, w.removed, err != nil) == 0 && err == nil {
 		ix.settled("write " + r.Dir)
 	}
 	var added []*part
