@@ -41,8 +41,11 @@ func (s *scanner) run(ctx context.Context) {
 		case <-s.signal:
 		}
 		s.mu.Lock()
-		upTo := s.requested
+		upTo, finished := s.requested, s.finished
 		s.mu.Unlock()
+		if upTo == finished {
+			continue // the signal of a request that the last scan served
+		}
 		queued := 0
 		for _, r := range s.ix.roots {
 			n, err := s.ix.scan(ctx, r)
