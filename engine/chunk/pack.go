@@ -5,7 +5,7 @@ import "strings"
 // The sizes, in characters, that decide which neighbours share a chunk.
 const (
 	// tinySize is the size up to which neighbouring definitions are put together.
-	tinySize = 240
+	tinySize = 320
 	// crumbSize is the size up to which loose lines join the definition next to them.
 	crumbSize = 160
 	// nestedSize is the size from which a function inside a function is cut out of it.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"coderag-ls/engine/release"
+	"coderag-ls/engine/memory"
 	"coderag-ls/engine/store"
 )
 
@@ -60,7 +60,7 @@ func (ix *Index) saver(ctx context.Context) {
 		}
 		if ix.worked.Load() >= manyNew {
 			ix.worked.Store(0)
-			release.Memory()
+			memory.Release()
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"coderag-ls/engine/chunk/treesitter"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
-	"coderag-ls/engine/release"
+	"coderag-ls/engine/memory"
 	"coderag-ls/engine/wire"
 )
 
@@ -105,6 +105,9 @@ func runChild(ctx context.Context, mode string, args []string) error {
 	if !ok {
 		return fmt.Errorf("-child %s: want cold, warm or ask", mode)
 	}
+	if os.Getenv("GOGC") == "" {
+		memory.Pace(memory.DefaultBudget) // as the program does
+	}
 	var f figures
 	if err := run(ctx, root, cache, &f); err != nil {
 		return err
@@ -130,7 +133,7 @@ func coldIndex(ctx context.Context, root file.Root, cache string, f *figures) (e
 	if f.Parse, f.ParseGenerated, err = parseAll(ctx, root); err != nil {
 		return err
 	}
-	release.Memory() // so that what follows is the index's
+	memory.Release() // so that what follows is the index's
 	resetPeak()
 	stop, err := profiles()
 	if err != nil {

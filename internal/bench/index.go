@@ -26,7 +26,7 @@ const coldRuns = 3
 func benchIndex(e *env) (section, error) {
 	sec := section{
 		title: "Indexing and starting",
-		text: fmt.Sprintf("The whole corpus, %d threads, each figure in a process of its own. Parsing alone (reading, classifying and parsing every file, as many threads) runs first in the same process. It parses generated files too, which the index cuts by lines; the second row leaves them out. Words are searchable when no file is pending any more; until a file's turn they are found by blocks of lines. Memory is what the kernel counts as resident, the runtime's settings untouched. A start is from opening the index to the first answer.",
+		text: fmt.Sprintf("The whole corpus, %d threads, each figure in a process of its own. Parsing alone (reading, classifying and parsing every file, as many threads) runs first in the same process. It parses generated files too, which the index cuts by lines; the second row leaves them out. Words are searchable when no file is pending any more; until a file's turn they are found by blocks of lines. Memory is what the kernel counts as resident; garbage is collected as the program does it. A start is from opening the index to the first answer.",
 			runtime.GOMAXPROCS(0)),
 		plot: &plotData{title: "Indexing beside parsing alone", unit: "s", peerName: "tree-sitter, parse only"},
 	}
