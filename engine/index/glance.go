@@ -33,6 +33,10 @@ func (w *worker) glanceAt(_ context.Context, it *item) error {
 		it.glanced = wordless
 		return nil
 	}
+	if class.Generated || class.SourceType != file.Code {
+		it.glanced = plain
+		return nil
+	}
 	doc := text.New(content.Text)
 	f := &File{
 		Path: path, Rel: it.rel, Root: r.Root, Class: class, Hash: content.Hash, Size: content.Size,

@@ -124,7 +124,7 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	opts = opts.withDefaults()
 	closed := make(chan struct{})
 	ix := &Index{
-		opts: opts, log: opts.Logger, closed: closed, queue: newQueue(closed), chunker: chunk.New(opts.Chunks),
+		opts: opts, log: opts.Logger, closed: closed, queue: newQueue(closed, opts.Workers), chunker: chunk.New(opts.Chunks),
 		tok: lexical.NewTokenizer(), unsaved: make(chan struct{}, 1), version: opts.Chunks.Digest(),
 	}
 	ix.snapshot.Store(emptySnapshot())
@@ -147,8 +147,8 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	ix.scans = newScanner(ix)
 	ix.wg.Go(func() { ix.scans.run(run) })
 	ix.wg.Go(func() { ix.saver(run) })
-	for range opts.Workers {
-		ix.wg.Go(func() { ix.work(run) })
+	for i := range opts.Workers {
+		ix.wg.Go(func() { ix.work(run, i%2 == 0) })
 	}
 	if opts.Behind != nil {
 		ix.vectors = newVectorizer(ix)

@@ -9,7 +9,7 @@ import (
 // The priorities of queued files: what the user looks at first.
 const (
 	prioTouched = iota // changed just now
-	prioGlance         // new in a large batch: words first, by lines
+	prioPlain          // a glance at it would cost as much as its own turn
 	prioScan           // found by a scan; newest first
 )
 
@@ -35,6 +35,7 @@ const (
 	notGlanced glanced = iota
 	wordless           // nothing to search: unreadable, binary, minified
 	worded             // its words are searchable
+	plain              // it is cut without a syntax tree: its own turn is as good as a glance
 )
 
 // mark stands for a push that someone may wait for.
@@ -43,29 +44,41 @@ type mark struct {
 	done   bool
 }
 
-type itemHeap []*item
+// itemHeap has the most urgent item first.
+type itemHeap struct {
+	items []*item
+	// oldestFirst: among equals, what changed last comes last.
+	oldestFirst bool
+}
 
-func (h itemHeap) Len() int { return len(h) }
-func (h itemHeap) Less(i, j int) bool {
-	a, b := h[i], h[j]
+func (h *itemHeap) Len() int { return len(h.items) }
+func (h *itemHeap) Less(i, j int) bool {
+	a, b := h.items[i], h.items[j]
 	if a.prio != b.prio {
 		return a.prio < b.prio
+	}
+	if h.oldestFirst {
+		a, b = b, a
 	}
 	if a.recent != b.recent {
 		return a.recent > b.recent
 	}
 	return a.rel < b.rel
 }
-func (h itemHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
+func (h *itemHeap) Swap(i, j int) {
+	h.items[i], h.items[j] = h.items[j], h.items[i]
+	h.items[i].index, h.items[j].index = i, j
 }
-func (h *itemHeap) Push(x any) { it := x.(*item); it.index = len(*h); *h = append(*h, it) }
+func (h *itemHeap) Push(x any) {
+	it := x.(*item)
+	it.index = len(h.items)
+	h.items = append(h.items, it)
+}
 func (h *itemHeap) Pop() any {
-	old := *h
-	it := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
+	last := len(h.items) - 1
+	it := h.items[last]
+	h.items[last] = nil
+	h.items = h.items[:last]
 	return it
 }
 
@@ -84,7 +97,8 @@ type queue struct {
 	closed <-chan struct{} // waiting ends
 
 	mu       sync.Mutex
-	heap     itemHeap
+	heap     itemHeap // files that wait for their own turn
+	glances  itemHeap // files that wait for a glance
 	waiting  map[itemKey]*item
 	inFlight map[itemKey]*item
 	again    map[itemKey]*item // in flight and changed since
@@ -97,9 +111,12 @@ type queue struct {
 	done     chan struct{} // closed and replaced when items finish
 }
 
-func newQueue(closed <-chan struct{}) *queue {
+// newQueue returns a queue for so many workers. Several begin at both ends: some
+// glance at the oldest files while the others give the newest their own turns,
+// which then need no glance.
+func newQueue(closed <-chan struct{}, workers int) *queue {
 	return &queue{
-		closed:  closed,
+		closed: closed, glances: itemHeap{oldestFirst: workers > 1},
 		waiting: map[itemKey]*item{}, inFlight: map[itemKey]*item{}, again: map[itemKey]*item{},
 		ready: make(chan struct{}, 1), done: make(chan struct{}),
 	}
@@ -129,7 +146,7 @@ func (q *queue) add(it *item) bool {
 			old.glanced = notGlanced // it may have words now
 			q.unseen++
 		}
-		heap.Fix(&q.heap, old.index)
+		heap.Fix(q.heapOf(old), old.index)
 		return false
 	}
 	if q.inFlight[key] != nil {
@@ -154,8 +171,15 @@ func (it *item) take(other *item) {
 // enqueue makes an item wait for a worker; none of its key is in the queue.
 func (q *queue) enqueue(it *item) {
 	q.waiting[it.key()] = it
-	heap.Push(&q.heap, it)
+	heap.Push(q.heapOf(it), it)
 	q.countIn(it, 1)
+}
+
+func (q *queue) heapOf(it *item) *itemHeap {
+	if it.glance {
+		return &q.glances
+	}
+	return &q.heap
 }
 
 // countIn counts an item in or out.
@@ -176,21 +200,49 @@ func (q *queue) wake() {
 	}
 }
 
-// pop returns the most urgent file; ok is false where none waits.
-func (q *queue) pop() (it *item, ok bool) {
+// pop returns the most urgent file; ok is false where none waits. With
+// glanceFirst only what changed just now is more urgent than a glance, without
+// it there are glances only where no file waits for its own turn.
+func (q *queue) pop(glanceFirst bool) (it *item, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.heap) == 0 {
+	from := &q.heap
+	switch {
+	case len(q.glances.items) == 0:
+	case len(q.heap.items) == 0, glanceFirst && q.heap.items[0].prio != prioTouched:
+		from = &q.glances
+	}
+	if len(from.items) == 0 {
 		return nil, false
 	}
-	it = heap.Pop(&q.heap).(*item)
+	it = heap.Pop(from).(*item)
 	key := it.key()
 	delete(q.waiting, key)
 	q.inFlight[key] = it
-	if len(q.heap) > 0 {
+	if !it.glance {
+		q.spare(it)
+	}
+	if q.anyWaits() {
 		q.wake() // another worker may take the next
 	}
 	return it, true
+}
+
+func (q *queue) anyWaits() bool { return len(q.heap.items)+len(q.glances.items) > 0 }
+
+// spare gives up the glance at a file that has its own turn.
+func (q *queue) spare(own *item) {
+	key := own.key()
+	key.glance = true
+	if g := q.waiting[key]; g != nil {
+		heap.Remove(&q.glances, g.index)
+		delete(q.waiting, key)
+		// Who waits for the glance waits for more than that.
+		if g.mark.ticket < own.mark.ticket {
+			own.mark, g.mark = g.mark, own.mark
+		}
+		g.mark.done = true
+	}
 }
 
 // finish says that what was popped is searchable.
@@ -214,7 +266,7 @@ func (q *queue) finish(items []*item) {
 	}
 	close(q.done)
 	q.done = make(chan struct{})
-	more := len(q.heap) > 0
+	more := q.anyWaits()
 	q.drained = q.drained || !more && len(q.inFlight) == 0
 	q.mu.Unlock()
 	if more {
@@ -228,6 +280,9 @@ func (q *queue) finish(items []*item) {
 func (q *queue) settle(glance *item) {
 	own := item{root: glance.root, rel: glance.rel}
 	switch waits := q.waiting[own.key()]; {
+	case waits != nil && glance.glanced == plain:
+		waits.prio = min(waits.prio, prioPlain)
+		heap.Fix(&q.heap, waits.index)
 	case waits != nil:
 		if waits.glanced == notGlanced && glance.glanced != notGlanced {
 			waits.glanced = glance.glanced

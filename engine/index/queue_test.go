@@ -31,22 +31,22 @@ func tally(q *queue) (left, unseen int) {
 func TestQueueSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	r := &root{}
-	q := newQueue(nil)
+	q := newQueue(nil, 2)
 	var inHand [3][]*item // of workers that finish what they popped together
 	for step := range 20000 {
 		switch n := rng.IntN(10); {
 		case n < 4 && step < 15000:
 			it := item{root: r, rel: fmt.Sprint(rng.IntN(50)), prio: rng.IntN(3), force: rng.IntN(5) == 0}
 			glance := it
-			glance.glance, glance.prio = true, prioGlance
+			glance.glance = true
 			if rng.IntN(3) == 0 {
 				q.push(&glance)
 			}
 			q.push(&it)
 		case n < 8:
-			if it, ok := q.pop(); ok {
+			if it, ok := q.pop(rng.IntN(2) == 0); ok {
 				if it.glance {
-					it.glanced = glanced(rng.IntN(3))
+					it.glanced = glanced(rng.IntN(4))
 				}
 				w := rng.IntN(len(inHand))
 				inHand[w] = append(inHand[w], it)
@@ -66,7 +66,7 @@ func TestQueueSums(t *testing.T) {
 			q.finish(inHand[w])
 			inHand[w] = nil
 		}
-		it, ok := q.pop()
+		it, ok := q.pop(true)
 		if !ok {
 			break
 		}
@@ -92,13 +92,13 @@ func done(q *queue, ticket uint64) bool {
 // that one, too.
 func TestGlanceThatIsLate(t *testing.T) {
 	r := &root{}
-	q := newQueue(nil)
-	q.push(&item{root: r, rel: "x", prio: prioGlance, glance: true})
+	q := newQueue(nil, 2)
+	q.push(&item{root: r, rel: "x", prio: prioScan, glance: true})
 	q.push(&item{root: r, rel: "x", prio: prioScan})
 	ticket := q.ticket
-	glance, _ := q.pop()
+	glance, _ := q.pop(true)
 	glance.glanced = worded
-	own, _ := q.pop()
+	own, _ := q.pop(true)
 	if !glance.glance || own.glance {
 		t.Fatal("a glance comes after the file's own turn")
 	}
@@ -110,7 +110,7 @@ func TestGlanceThatIsLate(t *testing.T) {
 	if done(q, ticket) {
 		t.Error("a wait ends before the file is looked at again")
 	}
-	again, ok := q.pop()
+	again, ok := q.pop(true)
 	if !ok || again.rel != "x" || again.glance {
 		t.Fatalf("after a late glance: %+v", again)
 	}
@@ -120,20 +120,20 @@ func TestGlanceThatIsLate(t *testing.T) {
 	}
 
 	// The same with the own turn still running.
-	q.push(&item{root: r, rel: "y", prio: prioGlance, glance: true})
+	q.push(&item{root: r, rel: "y", prio: prioScan, glance: true})
 	q.push(&item{root: r, rel: "y", prio: prioScan})
-	glance, _ = q.pop()
+	glance, _ = q.pop(true)
 	glance.glanced = worded
-	own, _ = q.pop()
+	own, _ = q.pop(true)
 	q.finish([]*item{glance})
 	q.finish([]*item{own})
 	if done(q, q.ticket) {
 		t.Error("a wait ends before the file is looked at again")
 	}
 	// Where the own turn is to come, there is no need to.
-	again, _ = q.pop()
-	q.push(&item{root: r, rel: "z", prio: prioGlance, glance: true}, &item{root: r, rel: "z", prio: prioScan})
-	glance, _ = q.pop()
+	again, _ = q.pop(true)
+	q.push(&item{root: r, rel: "z", prio: prioScan, glance: true}, &item{root: r, rel: "z", prio: prioScan})
+	glance, _ = q.pop(true)
 	glance.glanced = worded
 	q.finish([]*item{again, glance})
 	if q.len() != 1 || q.pending() != 0 {
@@ -143,18 +143,18 @@ func TestGlanceThatIsLate(t *testing.T) {
 
 func TestQueueWaits(t *testing.T) {
 	closed := make(chan struct{})
-	q := newQueue(closed)
+	q := newQueue(closed, 1)
 	r := &root{}
 	q.push(&item{root: r, rel: "a"}, &item{root: r, rel: "b"})
-	a, _ := q.pop()
-	b, _ := q.pop()
+	a, _ := q.pop(true)
+	b, _ := q.pop(true)
 	q.push(&item{root: r, rel: "a", force: true}) // changed while in work
 	ticket := q.ticket
 	q.finish([]*item{a, b})
 	if done(q, ticket) {
 		t.Error("a wait ends with the second a waiting")
 	}
-	a, _ = q.pop()
+	a, _ = q.pop(true)
 	if !a.force {
 		t.Error("the second a is not what was pushed")
 	}
@@ -176,5 +176,51 @@ func TestQueueWaits(t *testing.T) {
 	close(closed)
 	if err := q.wait(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
+	}
+}
+
+// A worker that does not glance takes the newest files, those that do begin with
+// the oldest; a file that has its own turn is not glanced at.
+func TestQueueFromBothEnds(t *testing.T) {
+	r := &root{}
+	q := newQueue(nil, 2)
+	for i, rel := range []string{"old", "mid", "new"} {
+		q.push(&item{root: r, rel: rel, prio: prioScan, recent: int64(i), glance: true})
+	}
+	for i, rel := range []string{"old", "mid", "new"} {
+		q.push(&item{root: r, rel: rel, prio: prioScan, recent: int64(i)})
+	}
+	ticket := q.ticket
+	var inHand []*item
+	take := func(glanceFirst bool, rel string, glance bool) *item {
+		t.Helper()
+		it, ok := q.pop(glanceFirst)
+		if !ok || it.rel != rel || it.glance != glance {
+			t.Fatalf("got %+v, want %s, a glance: %v", it, rel, glance)
+		}
+		inHand = append(inHand, it)
+		return it
+	}
+	take(false, "new", false)
+	take(true, "old", true).glanced = worded
+	q.push(&item{root: r, rel: "saved", prio: prioTouched})
+	take(true, "saved", false)
+	take(true, "mid", true).glanced = plain
+	q.finish(inHand)
+	inHand = nil
+	if q.pending() != 1 || q.len() != 2 {
+		t.Errorf("%d of %d files have no words, want 1 of 2", q.pending(), q.len())
+	}
+	take(true, "mid", false) // before the newer ones
+	take(true, "old", false)
+	if _, ok := q.pop(true); ok {
+		t.Error("the queue holds more than was pushed")
+	}
+	if done(q, ticket) {
+		t.Error("a wait ends while files are in work")
+	}
+	q.finish(inHand)
+	if !done(q, ticket) || len(q.marks) != 0 {
+		t.Error("it is not over")
 	}
 }

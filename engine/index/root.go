@@ -197,7 +197,7 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 		items = append(items, &it)
 		if snap.File(r.workspacePath(e.Path)) == nil {
 			first := it
-			first.prio, first.glance = prioGlance, true
+			first.glance = true
 			glances = append(glances, &first)
 		}
 	}

@@ -19,9 +19,11 @@ const (
 	// partDocs is how many documents a part is sealed at: big enough that a
 	// search visits few parts, small enough that the first is there soon.
 	partDocs = 8192
-	// firstSeal and laterSeal are how long a worker may hold finished files
-	// back: while little is searchable, and afterwards.
+	// firstSeal, wordSeal and laterSeal are how long a worker may hold finished
+	// files back: while little is searchable, while there are files without words,
+	// and afterwards.
 	firstSeal = 200 * time.Millisecond
+	wordSeal  = 1 * time.Second
 	laterSeal = 5 * time.Second
 )
 
@@ -40,11 +42,11 @@ type worker struct {
 	glance  bool // the part holds words only
 }
 
-// work takes files until ctx ends.
-func (ix *Index) work(ctx context.Context) {
+// work takes files until ctx ends, with glanceFirst after the glances.
+func (ix *Index) work(ctx context.Context, glanceFirst bool) {
 	w := &worker{ix: ix}
 	for {
-		it, ok := ix.queue.pop()
+		it, ok := ix.queue.pop(glanceFirst)
 		if !ok {
 			w.seal(ctx)
 			select {
@@ -69,8 +71,11 @@ func (ix *Index) work(ctx context.Context) {
 
 func (w *worker) full() bool {
 	limit := laterSeal
-	if w.ix.Snapshot().Len() < partDocs {
+	switch {
+	case w.ix.Snapshot().Len() < partDocs:
 		limit = firstSeal
+	case w.ix.queue.pending() > 0:
+		limit = wordSeal
 	}
 	return len(w.b.docs) >= partDocs || time.Since(w.started) > limit
 }
