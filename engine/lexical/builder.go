@@ -15,6 +15,7 @@ type Builder struct {
 
 	// Every distinct run of the text is analysed once; what it stands for is remembered.
 	runs  *table
+	short [1 << shortBits]shortRun
 	expan []expansion
 	ids   []uint32 // term ids of all expansions, one after the other
 	seen  []uint32 // by run: 1 + its place in counts, for the document at hand
@@ -31,6 +32,26 @@ type Builder struct {
 	counts []runCount
 	hits   []termCount
 	lens   []uint16 // docs*NumFields
+}
+
+// shortBits says how many places there are for short runs (2^shortBits): few
+// enough to stay in the nearer caches.
+const shortBits = 10
+
+// shortRun remembers the id of a run of up to eight bytes, the most part of any
+// code, so that most are found without a look into the table. word is 0 where
+// there is none.
+type shortRun struct {
+	word uint64
+	run  uint32
+}
+
+// pack8 is a run of up to eight bytes, none of which is 0, as a number.
+func pack8(s string) (word uint64) {
+	for i := range len(s) {
+		word = word<<8 | uint64(s[i])
+	}
+	return word
 }
 
 // expansion is what a run stands for: ids[start:prose] in prose, ids[start:code] in code.
@@ -100,9 +121,16 @@ func (b *Builder) count(s string, f Field, prose bool) {
 		if end-start > maxRun || end-start == 1 && s[start] < 0x80 {
 			continue
 		}
-		id, fresh := b.runs.intern(s[start:end])
-		if fresh {
-			b.expand(s[start:end])
+		var id uint32
+		if end-start <= 8 {
+			word := pack8(s[start:end])
+			known := &b.short[word*0x9E3779B97F4A7C15>>(64-shortBits)] // Fibonacci hashing (Knuth, TAOCP 3, 6.4)
+			if known.word != word {
+				*known = shortRun{word, b.run(s[start:end])}
+			}
+			id = known.run
+		} else {
+			id = b.run(s[start:end])
 		}
 		if b.expan[id].code == b.expan[id].start {
 			continue
@@ -122,6 +150,15 @@ func (b *Builder) count(s string, f Field, prose bool) {
 			*n++
 		}
 	}
+}
+
+// run returns the id of a run.
+func (b *Builder) run(s string) uint32 {
+	id, fresh := b.runs.intern(s)
+	if fresh {
+		b.expand(s)
+	}
+	return id
 }
 
 // expand analyses a run that was not seen before.
