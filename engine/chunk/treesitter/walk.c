@@ -6,6 +6,8 @@
  */
 #include "walk.h"
 
+#include "arena.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +25,12 @@ typedef struct { uint32_t row, column; } TSPoint;
 typedef struct { uint32_t context[4]; const void *id; const TSTree *tree; } TSNode;
 typedef struct { const void *tree; const void *id; uint32_t context[3]; } TSTreeCursor;
 
+WEAK void ts_set_allocator(void *(*)(size_t), void *(*)(size_t, size_t), void *(*)(void *, size_t), void (*)(void *));
 WEAK TSParser *ts_parser_new(void);
 WEAK void ts_parser_delete(TSParser *);
 WEAK bool ts_parser_set_language(TSParser *, const TSLanguage *);
 WEAK void ts_parser_set_timeout_micros(TSParser *, uint64_t);
 WEAK void ts_parser_set_cancellation_flag(TSParser *, const size_t *);
-WEAK void ts_parser_reset(TSParser *);
 WEAK TSTree *ts_parser_parse_string(TSParser *, const TSTree *, const char *, uint32_t);
 WEAK void ts_tree_delete(TSTree *);
 WEAK TSNode ts_tree_root_node(const TSTree *);
@@ -56,7 +58,8 @@ WEAK const char *ts_language_field_name_for_id(const TSLanguage *, uint16_t);
 enum { ERROR_SYMBOL = 0xFFFF };
 
 struct walk_state {
-  TSParser *parser;
+  arena *arena;
+  TSParser *parser; /* of walk_parse_only */
   const void *language;
   size_t cancel;
   walk_node *nodes;
@@ -68,23 +71,32 @@ struct walk_state {
 
 int walk_available(void) { return ts_parser_new != NULL && ts_tree_cursor_new != NULL; }
 
+/* use_arenas may be called again and again: it sets the same. */
+static void use_arenas(void) { ts_set_allocator(arena_malloc, arena_calloc, arena_realloc, arena_free); }
+
 walk_state *walk_new(void) {
   walk_state *s = calloc(1, sizeof *s);
   if (s == NULL) return NULL;
-  s->parser = ts_parser_new();
-  ts_parser_set_cancellation_flag(s->parser, &s->cancel);
+  s->arena = arena_new();
+  if (s->arena == NULL) {
+    free(s);
+    return NULL;
+  }
+  use_arenas();
   return s;
 }
 
 void walk_free(walk_state *s) {
   if (s == NULL) return;
-  ts_parser_delete(s->parser);
+  if (s->parser != NULL) ts_parser_delete(s->parser);
+  arena_delete(s->arena);
   free(s->nodes);
   free(s->parents);
   free(s);
 }
 
 void walk_trim(walk_state *s) {
+  arena_trim(s->arena);
   free(s->nodes);
   free(s->parents);
   s->nodes = NULL;
@@ -208,33 +220,33 @@ static int walk(walk_state *s, const TSTree *tree, const char *src, uint32_t lim
   return result;
 }
 
-static TSTree *parse(walk_state *s, const void *language, const char *src, uint32_t len, uint64_t timeout_micros) {
-  if (s->language != language) {
-    if (!ts_parser_set_language(s->parser, language)) {
-      s->language = NULL;
-      return NULL;
-    }
-    s->language = language;
-  }
-  ts_parser_set_timeout_micros(s->parser, timeout_micros);
-  TSTree *tree = ts_parser_parse_string(s->parser, NULL, src, len);
-  if (tree == NULL) ts_parser_reset(s->parser);
-  return tree;
-}
-
 int walk_parse(walk_state *s, const void *language, const char *src, uint32_t len,
                uint64_t timeout_micros, uint32_t limit, const uint8_t *actions,
                uint32_t n_actions) {
   s->count = 0;
-  TSTree *tree = parse(s, language, src, len, timeout_micros);
-  if (tree == NULL) return s->language == NULL ? WALK_NO_LANGUAGE : WALK_STOPPED;
-  int result = walk(s, tree, src, limit, actions, n_actions);
-  ts_tree_delete(tree);
+  /* A parser keeps what it allocated for the next parse: it must go with it. */
+  arena_enter(s->arena);
+  TSParser *parser = ts_parser_new();
+  int result = WALK_NO_LANGUAGE;
+  if (ts_parser_set_language(parser, language)) {
+    ts_parser_set_cancellation_flag(parser, &s->cancel);
+    ts_parser_set_timeout_micros(parser, timeout_micros);
+    const TSTree *tree = ts_parser_parse_string(parser, NULL, src, len);
+    result = tree == NULL ? WALK_STOPPED : walk(s, tree, src, limit, actions, n_actions);
+  }
+  ts_parser_delete(parser); /* for what the grammar's scanner holds */
+  arena_leave();
   return result;
 }
 
 int walk_parse_only(walk_state *s, const void *language, const char *src, uint32_t len) {
-  TSTree *tree = parse(s, language, src, len, 0);
+  if (s->parser == NULL) s->parser = ts_parser_new();
+  if (s->language != language) {
+    s->language = NULL;
+    if (!ts_parser_set_language(s->parser, language)) return WALK_NO_LANGUAGE;
+    s->language = language;
+  }
+  TSTree *tree = ts_parser_parse_string(s->parser, NULL, src, len);
   if (tree == NULL) return WALK_STOPPED;
   ts_tree_delete(tree);
   return WALK_OK;

@@ -50,7 +50,8 @@ enum { WALK_OK = 0, WALK_STOPPED = 1, WALK_NO_LANGUAGE = 2, WALK_NO_MEMORY = 3 }
 int walk_parse(walk_state *s, const void *language, const char *src, uint32_t len,
                uint64_t timeout_micros, uint32_t limit, const uint8_t *actions,
                uint32_t n_actions);
-/* walk_parse_only parses and throws the tree away: what parsing alone costs. */
+/* walk_parse_only parses as the library does by itself, with malloc and one
+ * parser for many files, and throws the tree away: what parsing alone costs. */
 int walk_parse_only(walk_state *s, const void *language, const char *src, uint32_t len);
 
 const walk_node *walk_nodes(const walk_state *s);
