@@ -14,7 +14,7 @@ import (
 type buffer struct {
 	uri     string
 	version int
-	text    *text.Document
+	content string
 }
 
 // WorkspaceEdit is what is taken of LSP's: edits of documents.
@@ -45,7 +45,7 @@ func URI(pathOrURI string) string {
 
 // Open opens a file, or an untitled document, with the text.
 func (e *Editor) Open(pathOrURI, language, content string) {
-	b := &buffer{uri: URI(pathOrURI), version: 1, text: text.New(content)}
+	b := &buffer{uri: URI(pathOrURI), version: 1, content: content}
 	e.mu.Lock()
 	e.buffers[b.uri] = b
 	e.mu.Unlock()
@@ -63,7 +63,7 @@ func (e *Editor) OpenFile(path string) {
 // Text is an open document's text.
 func (e *Editor) Text(pathOrURI string) string {
 	e.tb.Helper()
-	return e.buffer(pathOrURI).text.Content()
+	return e.buffer(pathOrURI).content
 }
 
 func (e *Editor) buffer(pathOrURI string) *buffer {
@@ -77,17 +77,35 @@ func (e *Editor) buffer(pathOrURI string) *buffer {
 	return b
 }
 
+// Change replaces the bytes Start to End of a text.
+type Change struct {
+	Start, End int
+	Text       string
+}
+
 // Edit replaces the bytes start to end of an open document, as one
 // incremental change.
 func (e *Editor) Edit(pathOrURI string, start, end int, newText string) {
 	e.tb.Helper()
+	e.EditAll(pathOrURI, Change{start, end, newText})
+}
+
+// EditAll makes several changes of an open document in one notification; the
+// places of each are those of the text that the changes before it left.
+func (e *Editor) EditAll(pathOrURI string, changes ...Change) {
+	e.tb.Helper()
 	b := e.buffer(pathOrURI)
-	rng := text.Range{Start: b.text.PositionAt(start, e.Encoding), End: b.text.PositionAt(end, e.Encoding)}
-	after, err := b.text.Apply(rng, newText, e.Encoding)
-	if err != nil {
-		e.tb.Fatalf("editing %s: %v", pathOrURI, err)
+	after := b.content
+	var events []any
+	for _, c := range changes {
+		if c.Start < 0 || c.End < c.Start || c.End > len(after) {
+			e.tb.Fatalf("editing %s: bytes %d to %d of %d", pathOrURI, c.Start, c.End, len(after))
+		}
+		rng := text.Range{Start: positionAt(after, c.Start, e.Encoding), End: positionAt(after, c.End, e.Encoding)}
+		events = append(events, map[string]any{"range": rng, "text": c.Text})
+		after = after[:c.Start] + c.Text + after[c.End:]
 	}
-	e.change(b, after, map[string]any{"range": rng, "text": newText})
+	e.change(b, after, events...)
 }
 
 // Replace replaces the first occurrence of old.
@@ -103,13 +121,18 @@ func (e *Editor) Replace(pathOrURI, old, newText string) {
 // SetText sends the whole text.
 func (e *Editor) SetText(pathOrURI, content string) {
 	e.tb.Helper()
-	e.change(e.buffer(pathOrURI), text.New(content), map[string]any{"text": content})
+	e.change(e.buffer(pathOrURI), content, map[string]any{"text": content})
 }
 
-func (e *Editor) change(b *buffer, after *text.Document, changes ...any) {
+// change sends content changes that lead to a text, or that text as a whole to
+// a server that is to be told so.
+func (e *Editor) change(b *buffer, after string, changes ...any) {
+	if e.config.FullText {
+		changes = []any{map[string]any{"text": after}}
+	}
 	e.mu.Lock()
 	b.version++
-	b.text = after
+	b.content = after
 	version := b.version
 	e.mu.Unlock()
 	e.Notify("textDocument/didChange", map[string]any{
@@ -148,7 +171,7 @@ func (e *Editor) Changed(paths ...string) {
 // Position is where the n-th byte of an open document stands.
 func (e *Editor) Position(pathOrURI string, offset int) text.Position {
 	e.tb.Helper()
-	return e.buffer(pathOrURI).text.PositionAt(offset, e.Encoding)
+	return positionAt(e.buffer(pathOrURI).content, offset, e.Encoding)
 }
 
 // Find is the position of the first occurrence of a text in a document.
@@ -204,13 +227,18 @@ func (e *Editor) applyTo(b *buffer, edits []TextEdit) error {
 		}
 		return y.Range.Start.Character - x.Range.Start.Character
 	})
-	after := b.text
+	after := b.content
 	var changes []any
 	for _, edit := range edits {
-		var err error
-		if after, err = after.Apply(edit.Range, edit.NewText, e.Encoding); err != nil {
+		start, err := offsetOf(after, edit.Range.Start, e.Encoding)
+		if err != nil {
 			return fmt.Errorf("%s: %w", b.uri, err)
 		}
+		end, err := offsetOf(after, edit.Range.End, e.Encoding)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.uri, err)
+		}
+		after = after[:start] + edit.NewText + after[end:]
 		changes = append(changes, map[string]any{"range": edit.Range, "text": edit.NewText})
 	}
 	e.change(b, after, changes...)

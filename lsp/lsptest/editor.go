@@ -36,6 +36,8 @@ type Config struct {
 	// client sends them; Settings answer workspace/configuration.
 	InitializationOptions any
 	Settings              any
+	// FullText has every change sent as the whole text.
+	FullText bool
 	// ProcessID is sent where it is not 0.
 	ProcessID int
 	// Server are the server's options.

@@ -395,7 +395,7 @@ func (s *session) read(name string) string {
 	b := s.e.buffers[URI(path)]
 	s.e.mu.Unlock()
 	if b != nil {
-		return b.text.Content()
+		return b.content
 	}
 	return mustRead(s.tb, path)
 }
