@@ -1,6 +1,7 @@
 // Package store is the interface to what is kept between runs: per file its
 // manifest line and chunks, and the vectors by content. store/bunt implements
-// it; store/storetest is the conformance suite of every implementation.
+// it on disk and store/mem in memory; store/storetest is the conformance suite of every
+// implementation.
 package store
 
 import (
@@ -93,4 +94,7 @@ type Info struct {
 	Notice string
 	// Damaged counts records that failed their check and were left out.
 	Damaged int
+	// Memory is true where nothing is on disk: what is stored ends with the
+	// process. Dir is then where it would be.
+	Memory bool
 }

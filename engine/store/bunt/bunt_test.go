@@ -56,7 +56,10 @@ func paths(t testing.TB, s store.Store) (out []string) {
 	return out
 }
 
-func TestConformance(t *testing.T) { storetest.Run(t, open) }
+func TestConformance(t *testing.T) {
+	storetest.Run(t, open)
+	storetest.RunDurable(t, open)
+}
 
 // fill stores n files and n vectors and closes.
 func fill(t testing.TB, dir string, n int) {
