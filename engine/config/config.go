@@ -32,6 +32,10 @@ type Index struct {
 	Watch        bool     `setting:"index.watch" default:"true" doc:"Watch the workspace for changes on disk."`
 	PollInterval int      `setting:"index.pollInterval" default:"2000" min:"500" max:"600000" doc:"Milliseconds between looks at directories that cannot be watched."`
 	MaxWatches   int      `setting:"index.maxWatches" default:"0" min:"0" max:"10000000" doc:"Most directories watched at once, the rest are polled; 0 for three quarters of what the system grants."`
+	MemoryLimit  int      `setting:"index.memoryLimit" default:"0" min:"0" max:"1048576" doc:"MiB of memory that the program keeps under: nearing it, caches, background embedding and at last indexing stop. 0 for a quarter of the machine's memory, 1 to 8 GiB, or three quarters of what the container grants."`
+	Yield        bool     `setting:"index.yield" default:"true" doc:"Background work waits, for a bounded time, while a question is answered."`
+	LowPriority  bool     `setting:"index.lowPriority" default:"true" doc:"Background threads ask the system for less processor and disk time than others."`
+	GitRecency   bool     `setting:"index.gitRecency" default:"true" doc:"Ask git, where it is installed, which files were edited last; they are indexed first."`
 }
 
 // Chunk are the settings of chunking.
@@ -52,6 +56,7 @@ type Embed struct {
 	LibraryPath string  `setting:"embed.libraryPath" default:"" scope:"machine" doc:"Path of the onnxruntime library; empty for the model directory and the system's."`
 	Threads     int     `setting:"embed.threads" default:"0" min:"0" max:"64" doc:"Texts embedded by MiniLM at the same time; 0 for half of the processors."`
 	BatchSize   int     `setting:"embed.batchSize" default:"32" min:"1" max:"512" seed:"PRD" doc:"Chunks handed to MiniLM and committed together."`
+	OnBattery   string  `setting:"embed.onBattery" default:"slow" enum:"slow,pause,full" doc:"MiniLM in the background while the machine runs on battery: slow embeds one text at a time and stops below 20 %, pause stops, full goes on as ever."`
 	PathWeight  float64 `setting:"embed.pathWeight" default:"-1" min:"-1" max:"100" doc:"Weight of the path's words in a chunk's vector; -1 for the model's own."`
 }
 

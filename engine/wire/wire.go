@@ -274,6 +274,37 @@ type Queues struct {
 	Embed int `json:"embed"` // chunks to embed
 }
 
+// Rates are how fast background work went over the last seconds.
+type Rates struct {
+	Files  float64 `json:"files"`  // files indexed per second
+	Chunks float64 `json:"chunks"` // chunks indexed per second
+	Embeds float64 `json:"embeds"` // chunks embedded by the slow model per second
+}
+
+// The values of Status.State and RootStatus.State, most important first: of
+// several that fit, the first is told.
+const (
+	StateError       = "error"       // nothing can be indexed, or a folder cannot be looked at
+	StatePaused      = "paused"      // coderag/pause, and something waits
+	StateMemoryLimit = "memoryLimit" // files wait until memory is free
+	StateScanning    = "scanning"    // looking for files
+	StateIndexing    = "indexing"    // files are not searchable as they stand
+	StateEmbedding   = "embedding"   // all words are searchable, vectors are missing
+	StateEmpty       = "empty"       // there is nothing to index
+	StateReady       = "ready"       // everything is searchable
+)
+
+// LastError is the newest thing that went wrong, whether or not it still does.
+type LastError struct {
+	Message string `json:"message"`
+	At      string `json:"at"` // RFC 3339
+}
+
+// PauseResult is the answer to coderag/pause and coderag/resume.
+type PauseResult struct {
+	Paused bool `json:"paused"`
+}
+
 // SkippedFile is a file that is not indexed, with the reason.
 type SkippedFile struct {
 	Path   string `json:"path"`
@@ -286,26 +317,47 @@ type RootStatus struct {
 	Name  string `json:"name"`
 	Dir   string `json:"dir"`
 	Index string `json:"index"` // the index directory
-	Error string `json:"error,omitempty"`
+	// Memory is true where nothing can be written there: the index is made
+	// again at each start.
+	Memory bool   `json:"memory,omitempty"`
+	Error  string `json:"error,omitempty"`
+	State  string `json:"state"` // one of the states above
+	// Indexed of Total files are searchable; Pending wait for a worker.
+	Indexed int `json:"indexed"`
+	Total   int `json:"total"`
+	Pending int `json:"pending"`
 }
 
 // Status is the answer to coderag/status.
 type Status struct {
-	Version    string         `json:"version"`
-	Roots      []RootStatus   `json:"roots"`
-	Coverage   Coverage       `json:"coverage"`
-	Chunks     int            `json:"chunks"`
-	Symbols    int            `json:"symbols"`
-	Languages  map[string]int `json:"languages"` // files by language
-	Counters   Counters       `json:"counters"`
-	LastBatch  LastBatch      `json:"lastBatch"`
-	Watches    int            `json:"watches"`
-	WatchCap   int            `json:"watchCap"`
-	Queues     Queues         `json:"queues"`
-	RSSBytes   int64          `json:"rssBytes"`
-	StoreBytes int64          `json:"storeBytes"`
-	Owner      bool           `json:"owner"` // this process owns the index
-	Model      ModelInfo      `json:"model"`
+	Version   string         `json:"version"`
+	Roots     []RootStatus   `json:"roots"`
+	Coverage  Coverage       `json:"coverage"`
+	Chunks    int            `json:"chunks"`
+	Symbols   int            `json:"symbols"`
+	Languages map[string]int `json:"languages"` // files by language
+	Counters  Counters       `json:"counters"`
+	LastBatch LastBatch      `json:"lastBatch"`
+	Watches   int            `json:"watches"`
+	WatchCap  int            `json:"watchCap"`
+	Queues    Queues         `json:"queues"`
+	State     string         `json:"state"` // one of the states above
+	Rates     Rates          `json:"rates"`
+	// ETASeconds is how long the queues will take at these rates: 0 where
+	// nothing waits, null where that is not known.
+	ETASeconds *float64 `json:"etaSeconds"`
+	Paused     bool     `json:"paused"`
+	OnBattery  bool     `json:"onBattery"`
+	RSSBytes   int64    `json:"rssBytes"`
+	// MemoryLimitBytes is what RSSBytes is kept under, MemoryMeasures what is
+	// being done for it now.
+	MemoryLimitBytes int64     `json:"memoryLimitBytes"`
+	MemoryMeasures   []string  `json:"memoryMeasures"`
+	StoreBytes       int64     `json:"storeBytes"`
+	Owner            bool      `json:"owner"` // this process owns the index
+	Model            ModelInfo `json:"model"`
+	// LastError is null where nothing went wrong yet.
+	LastError *LastError `json:"lastError"`
 	// Notices are messages for the user: a rebuilt store, polling instead of
 	// watching, a model that did not load.
 	Notices []string `json:"notices"`
