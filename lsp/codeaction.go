@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
 	"coderag-ls/engine/snippet"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
+	"coderag-ls/internal/jsonrpc"
 )
 
 const (
@@ -61,11 +61,11 @@ func (s *server) codeAction(ctx context.Context, req *request, p codeActionParam
 	}
 	start, err := doc.text.Offset(p.Range.Start, s.enc)
 	if err != nil {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "range: %v", err)
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "range: %v", err)
 	}
 	end, err := doc.text.Offset(p.Range.End, s.enc)
 	if err != nil || end < start {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "range: the end is outside the text or before the start")
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "range: the end is outside the text or before the start")
 	}
 	view, err := s.manager.viewFor(ctx, req)
 	if err != nil || !s.settings().LSP.CodeActions {
@@ -230,11 +230,11 @@ func lineRange(line int) *wire.Range {
 func (s *server) resolveCodeAction(ctx context.Context, req *request, action protocol.CodeAction) (*protocol.CodeAction, error) {
 	var data actionData
 	if err := remarshal(action.Data, &data); err != nil || data.URI == "" || data.Citation == nil && data.Query == "" {
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, "bad parameters: data is not what textDocument/codeAction returned")
+		return nil, jsonrpc.NewError(jsonrpc.InvalidParams, "bad parameters: data is not what textDocument/codeAction returned")
 	}
 	doc := req.docs.get(data.URI)
 	if doc == nil || doc.version != data.Version {
-		return nil, jsonrpc2.NewError(protocol.CodeContentModified, "the document was changed after the action was offered: ask for the actions again")
+		return nil, jsonrpc.NewError(protocol.CodeContentModified, "the document was changed after the action was offered: ask for the actions again")
 	}
 	view, err := s.manager.viewFor(ctx, req)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *server) resolveCodeAction(ctx context.Context, req *request, action pro
 		at := doc.text.LineStart(data.Line)
 		hits := s.actionHits(ctx, view, doc, data.Query, at, at)
 		if len(hits) == 0 {
-			return nil, jsonrpc2.Errorf(requestFailed, "nothing in the workspace fits “%s”", clip(data.Query, 80))
+			return nil, jsonrpc.Errorf(jsonrpc.RequestFailed, "nothing in the workspace fits “%s”", clip(data.Query, 80))
 		}
 		data.Citation = &hits[0]
 	}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
 	"coderag-ls/engine/snippet"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
+	"coderag-ls/internal/jsonrpc"
 )
 
 type executeCommandParams struct {
@@ -23,7 +23,7 @@ type executeCommandParams struct {
 // executeCommand runs a command; all but insert are the method of that name.
 func (s *server) executeCommand(ctx context.Context, req *request, p executeCommandParams) (any, error) {
 	if len(p.Arguments) > 1 {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes one argument, not %d", p.Command, len(p.Arguments))
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "%s takes one argument, not %d", p.Command, len(p.Arguments))
 	}
 	var argument json.RawMessage
 	if len(p.Arguments) == 1 {
@@ -40,7 +40,7 @@ func (s *server) executeCommand(ctx context.Context, req *request, p executeComm
 	method, ok := strings.CutPrefix(p.Command, "coderag.server.")
 	h := s.requests["coderag/"+method]
 	if !ok || h == nil {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "no such command: %s", p.Command)
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "no such command: %s", p.Command)
 	}
 	if isWord {
 		argument, _ = json.Marshal(wire.SearchParams{Query: word}) // strings always encode
@@ -82,11 +82,11 @@ func (s *server) explainName(ctx context.Context, req *request, name string) (*E
 // insert inserts a cited snippet into an open document, through the client.
 func (s *server) insert(ctx context.Context, req *request, p InsertParams) (*InsertResult, error) {
 	if !s.caps.applyEdit() {
-		return nil, jsonrpc2.NewError(requestFailed, "the editor does not take edits from the server (workspace/applyEdit)")
+		return nil, jsonrpc.NewError(jsonrpc.RequestFailed, "the editor does not take edits from the server (workspace/applyEdit)")
 	}
 	doc := req.docs.get(p.Document.URI)
 	if doc == nil {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "document %.200q is not open", p.Document.URI)
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "document %.200q is not open", p.Document.URI)
 	}
 	view, err := s.manager.viewFor(ctx, req)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *server) insert(ctx context.Context, req *request, p InsertParams) (*Ins
 		FailureReason string `json:"failureReason"`
 	}
 	params := protocol.ApplyWorkspaceEditParams{Label: insertTitle(c), Edit: *edit}
-	if err := s.conn.callClient(ctx, "workspace/applyEdit", params, &answer); err != nil {
+	if err := s.conn.Call(ctx, "workspace/applyEdit", params, &answer); err != nil {
 		return nil, err
 	}
 	return &InsertResult{Applied: answer.Applied, FailureReason: answer.FailureReason, Citation: citationID(c)}, nil
@@ -130,13 +130,13 @@ func (s *server) chooseCitation(ctx context.Context, view View, doc *document, p
 	case p.Query != "":
 		hits := s.actionHits(ctx, view, doc, clip(p.Query, maxActionQuery), place.start, place.end)
 		if len(hits) == 0 {
-			return wire.Citation{}, jsonrpc2.Errorf(requestFailed, "nothing in the workspace fits “%s”", clip(p.Query, 80))
+			return wire.Citation{}, jsonrpc.Errorf(jsonrpc.RequestFailed, "nothing in the workspace fits “%s”", clip(p.Query, 80))
 		}
 		return hits[0], nil
 	case len(last) > 0:
 		return last[0], nil
 	}
-	return wire.Citation{}, jsonrpc2.NewError(jsonrpc2.InvalidParams, "nothing to insert: give a citation or a query, or ask first")
+	return wire.Citation{}, jsonrpc.NewError(jsonrpc.InvalidParams, "nothing to insert: give a citation or a query, or ask first")
 }
 
 // cite cites lines by name, "path:start-end", as they stand.
@@ -144,11 +144,11 @@ func cite(ctx context.Context, view View, id string) (wire.Citation, error) {
 	// Borrow the one parser of citations: a citation line is the name and a hash.
 	parsed, ok := snippet.Parse(id + " sha256:00000000")
 	if !ok {
-		return wire.Citation{}, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "citation %.200q is not path:start-end", id)
+		return wire.Citation{}, jsonrpc.Errorf(jsonrpc.InvalidParams, "citation %.200q is not path:start-end", id)
 	}
 	abs, ok := view.Resolve(parsed.Path)
 	if !ok {
-		return wire.Citation{}, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s is not in the workspace", parsed.Path)
+		return wire.Citation{}, jsonrpc.Errorf(jsonrpc.InvalidParams, "%s is not in the workspace", parsed.Path)
 	}
 	content, ok := view.Text(ctx, abs)
 	if !ok {
@@ -157,7 +157,7 @@ func cite(ctx context.Context, view View, id string) (wire.Citation, error) {
 	d := text.New(content)
 	lines, ok := d.Lines(parsed.StartLine, parsed.EndLine)
 	if !ok {
-		return wire.Citation{}, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s has %d lines, not lines %d-%d", parsed.Path, d.LineCount(), parsed.StartLine, parsed.EndLine)
+		return wire.Citation{}, jsonrpc.Errorf(jsonrpc.InvalidParams, "%s has %d lines, not lines %d-%d", parsed.Path, d.LineCount(), parsed.StartLine, parsed.EndLine)
 	}
 	c := wire.Citation{
 		ID: id, URI: text.URIFromPath(abs), Path: parsed.Path, Range: wireLines(parsed.StartLine, parsed.EndLine),

@@ -117,7 +117,7 @@ func (m *manager) pullConfiguration() {
 	ctx, cancel := context.WithTimeout(m.ctx, pullTime)
 	defer cancel()
 	var values []json.RawMessage
-	err := m.s.conn.callClient(ctx, "workspace/configuration", configurationParams{Items: []configurationItem{{config.Section}}}, &values)
+	err := m.s.conn.Call(ctx, "workspace/configuration", configurationParams{Items: []configurationItem{{config.Section}}}, &values)
 	if err != nil {
 		if m.ctx.Err() == nil {
 			m.s.log.Warn("the client's settings", "error", err)

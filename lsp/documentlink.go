@@ -7,11 +7,11 @@ import (
 	"regexp"
 	"strconv"
 
-	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
 	"coderag-ls/engine/snippet"
 	"coderag-ls/engine/text"
+	"coderag-ls/internal/jsonrpc"
 )
 
 const (
@@ -95,7 +95,7 @@ func citationsIn(line string, from int) []snippet.Citation {
 func (s *server) resolveDocumentLink(ctx context.Context, req *request, link protocol.DocumentLink) (*protocol.DocumentLink, error) {
 	var data linkData
 	if err := remarshal(link.Data, &data); err != nil || data.Path == "" {
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, "bad parameters: data is not what textDocument/documentLink returned")
+		return nil, jsonrpc.NewError(jsonrpc.InvalidParams, "bad parameters: data is not what textDocument/documentLink returned")
 	}
 	view, err := s.manager.viewFor(ctx, req)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *server) resolveDocumentLink(ctx context.Context, req *request, link pro
 	}
 	abs, ok := view.Resolve(data.Path)
 	if !ok {
-		return nil, jsonrpc2.Errorf(requestFailed, "%s is no longer in the workspace", data.Path)
+		return nil, jsonrpc.Errorf(jsonrpc.RequestFailed, "%s is no longer in the workspace", data.Path)
 	}
 	start, end := data.Start, data.End
 	if data.SHA8 != "" {

@@ -3,7 +3,7 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/jsonrpc2"
+	"coderag-ls/internal/jsonrpc"
 )
 
 // explain explains the symbol at a range's start.
@@ -14,7 +14,7 @@ func (s *server) explain(ctx context.Context, req *request, p RangeParams) (*Exp
 	}
 	defer done()
 	if p.Document.Range == nil {
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, "bad parameters: document.range is missing: the symbol stands at its start")
+		return nil, jsonrpc.NewError(jsonrpc.InvalidParams, "bad parameters: document.range is missing: the symbol stands at its start")
 	}
 	view, err := s.manager.viewFor(ctx, req)
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
+
+	"coderag-ls/internal/jsonrpc"
 )
 
 // aliveInterval is the time between two looks at the client's process.
@@ -17,7 +18,7 @@ const aliveInterval = time.Second
 func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p initializeParams
 	if err := json.Unmarshal(orEmpty(raw), &p); err != nil {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "bad parameters: %v", err)
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "bad parameters: %v", err)
 	}
 	s.caps, s.enc = p.Capabilities, p.Capabilities.encoding()
 	s.trace.Store(p.Trace == "messages" || p.Trace == "verbose")
@@ -88,7 +89,7 @@ func (s *server) initialized(context.Context, struct{}) error {
 // client ends the process next.
 func (s *server) shutdown(context.Context) (any, error) {
 	s.state = stateShutdown
-	s.conn.cancelAll()
+	s.conn.CancelAll()
 	s.manager.stop()
 	return nil, nil
 }

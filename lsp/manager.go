@@ -10,11 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.lsp.dev/jsonrpc2"
-
 	"coderag-ls/engine"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
+	"coderag-ls/internal/jsonrpc"
 )
 
 // retryAfter is the least time between two attempts to open the index.
@@ -197,7 +196,7 @@ func (m *manager) adjust(ws Workspace, roots []file.Root, notes []string, before
 			m.report("changing the settings: " + err.Error())
 		}
 		if m.s.caps.codeLensRefresh() && before.LSP.CodeLens != settings.LSP.CodeLens {
-			m.s.background.Go(func() { m.s.conn.callClient(m.ctx, "workspace/codeLens/refresh", nil, nil) })
+			m.s.background.Go(func() { m.s.conn.Call(m.ctx, "workspace/codeLens/refresh", nil, nil) })
 		}
 	}
 	if !slices.Equal(m.roots, roots) {
@@ -223,6 +222,7 @@ func (m *manager) open(roots []file.Root, settings config.Settings) error {
 		Roots: roots, Version: m.s.opts.Version, Settings: settings, Logger: m.s.log,
 		Progress: m.progress.step,
 		Changed:  func() { signal(m.news) },
+		Notice:   m.show,
 	})
 	if err != nil {
 		m.mu.Lock()
@@ -309,7 +309,12 @@ func (m *manager) report(text string) {
 		return
 	}
 	m.s.log.Warn(text)
-	if m.first(text) {
+	m.show(text)
+}
+
+// show is report for what is logged already.
+func (m *manager) show(text string) {
+	if m.ctx.Err() == nil && m.first(text) {
 		m.s.showMessage(messageWarning, "coderag: "+text)
 	}
 }
@@ -344,7 +349,7 @@ func (m *manager) viewFor(ctx context.Context, req *request) (View, error) {
 		view, _, err = m.await(ctx, again)
 	}
 	if err != nil && ctx.Err() == nil {
-		return nil, jsonrpc2.NewError(requestFailed, err.Error())
+		return nil, jsonrpc.NewError(jsonrpc.RequestFailed, err.Error())
 	}
 	return view, err
 }

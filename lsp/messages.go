@@ -16,12 +16,12 @@ const (
 
 // showMessage shows a message to the user.
 func (s *server) showMessage(kind protocol.MessageType, text string) {
-	s.conn.notifyClient("window/showMessage", protocol.ShowMessageParams{Type: kind, Message: text})
+	s.conn.Notify("window/showMessage", protocol.ShowMessageParams{Type: kind, Message: text})
 }
 
 // logMessage puts a message into the client's log.
 func (s *server) logMessage(kind protocol.MessageType, text string) {
-	s.conn.notifyClient("window/logMessage", protocol.LogMessageParams{Type: kind, Message: text})
+	s.conn.Notify("window/logMessage", protocol.LogMessageParams{Type: kind, Message: text})
 }
 
 type setTraceParams struct {
@@ -45,8 +45,19 @@ func (s *server) traced(method string) func() {
 	}
 	start := time.Now()
 	return func() {
-		s.conn.notifyClient("$/logTrace", protocol.LogTraceParams{
+		s.conn.Notify("$/logTrace", protocol.LogTraceParams{
 			Message: fmt.Sprintf("%s: %d ms", method, time.Since(start).Milliseconds()),
 		})
 	}
+}
+
+// clip cuts s to at most n bytes for a message, whole runes only.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
 }

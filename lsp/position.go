@@ -5,11 +5,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
+	"coderag-ls/internal/jsonrpc"
 )
 
 // location is a range of a document, found in its text as the client had it
@@ -85,7 +85,7 @@ func textOf(ctx context.Context, req *request, view View, uri string) (*text.Doc
 func (s *server) locate(ctx context.Context, req *request, view View, d wire.Document) (location, error) {
 	doc, ok := textOf(ctx, req, view, d.URI)
 	if !ok {
-		return location{}, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "document %.200q is neither open nor in the workspace", d.URI)
+		return location{}, jsonrpc.Errorf(jsonrpc.InvalidParams, "document %.200q is neither open nor in the workspace", d.URI)
 	}
 	l := location{path: filePath(d.URI), text: doc, end: len(doc.Content()), document: wire.Document{URI: d.URI}}
 	if d.Range == nil {
@@ -96,10 +96,10 @@ func (s *server) locate(ctx context.Context, req *request, view View, d wire.Doc
 		l.end, err = doc.Offset(text.Position(d.Range.End), s.enc)
 	}
 	if err != nil {
-		return l, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "document.range: %v", err)
+		return l, jsonrpc.Errorf(jsonrpc.InvalidParams, "document.range: %v", err)
 	}
 	if l.end < l.start {
-		return l, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "document.range ends before it starts")
+		return l, jsonrpc.Errorf(jsonrpc.InvalidParams, "document.range ends before it starts")
 	}
 	l.document.Range = &wire.Range{
 		Start: wire.Position(doc.PositionAt(l.start, text.UTF16)),

@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"go.lsp.dev/jsonrpc2"
-
 	"coderag-ls/engine/wire"
+	"coderag-ls/internal/jsonrpc"
 )
 
 // checkToken refuses what cannot be a progress token; a missing one is none.
@@ -19,15 +18,15 @@ func checkToken(name string, token Token) (Token, error) {
 	if len(token) == 0 || bytes.Equal(token, []byte("null")) {
 		return nil, nil
 	}
-	if _, err := idKey(token); err != nil {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "bad parameters: %s must be a number or a string, not %.40s", name, token)
+	if _, err := jsonrpc.IDKey(token); err != nil {
+		return nil, jsonrpc.Errorf(jsonrpc.InvalidParams, "bad parameters: %s must be a number or a string, not %.40s", name, token)
 	}
 	return token, nil
 }
 
 // progress sends one step of progress.
 func (s *server) progress(token Token, value any) {
-	s.conn.notifyClient("$/progress", progressParams{Token: token, Value: value})
+	s.conn.Notify("$/progress", progressParams{Token: token, Value: value})
 }
 
 // working reports that a request is worked on, where the client asked for
@@ -99,7 +98,7 @@ func (s *server) showIndexProgress(ctx context.Context, p *indexProgress) {
 		if token == nil && running {
 			number++
 			created := json.RawMessage(strconv.Quote(fmt.Sprintf("coderag/index/%d", number)))
-			if err := s.conn.callClient(ctx, "window/workDoneProgress/create", progressParams{Token: created}, nil); err != nil {
+			if err := s.conn.Call(ctx, "window/workDoneProgress/create", progressParams{Token: created}, nil); err != nil {
 				s.log.Warn("showing progress", "error", err)
 				return
 			}
@@ -168,6 +167,6 @@ func (m *manager) tellStatus() {
 			continue
 		}
 		status.SkippedFiles = []wire.SkippedFile{}
-		m.s.conn.notifyClient(MethodStatusChanged, status)
+		m.s.conn.Notify(MethodStatusChanged, status)
 	}
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"go.lsp.dev/jsonrpc2"
-
 	"coderag-ls/engine"
+	"coderag-ls/internal/jsonrpc"
 )
 
 func (s *server) search(ctx context.Context, req *request, p SearchParams) (*SearchResult, error) {
@@ -33,7 +32,7 @@ func (s *server) search(ctx context.Context, req *request, p SearchParams) (*Sea
 func queryError(err error) error {
 	var bad *engine.QueryError
 	if errors.As(err, &bad) {
-		return jsonrpc2.NewError(jsonrpc2.InvalidParams, bad.Error())
+		return jsonrpc.NewError(jsonrpc.InvalidParams, bad.Error())
 	}
 	return err
 }

@@ -12,12 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"go.lsp.dev/jsonrpc2"
-
 	"coderag-ls/engine"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/text"
+	"coderag-ls/internal/jsonrpc"
 )
 
 // Options are what a server is run with.
@@ -59,13 +58,13 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) error {
 	s := &server{
 		opts: opts,
 		log:  log,
-		conn: newConn(rwc, log),
+		conn: jsonrpc.NewConn(rwc, log),
 		end:  cancel,
 	}
 	s.requests, s.notifications = s.requestTable(), s.notificationTable()
 	s.manager = newManager(s)
 
-	err := s.conn.run(ctx, s)
+	err := s.conn.Run(ctx, s)
 	cancel(nil)
 	s.manager.stop()
 	s.background.Wait()
@@ -73,13 +72,13 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, ErrClientGone):
 		return cause
-	case s.state == stateShutdown && (errors.Is(err, errExit) || errors.Is(err, io.EOF) || errors.Is(err, errNotRead)):
+	case s.state == stateShutdown && (errors.Is(err, jsonrpc.ErrExit) || errors.Is(err, io.EOF) || errors.Is(err, jsonrpc.ErrNotRead)):
 		return nil
-	case errors.Is(err, errExit):
+	case errors.Is(err, jsonrpc.ErrExit):
 		return ErrNoShutdown
 	case errors.Is(err, io.EOF):
 		return fmt.Errorf("the connection was closed: %w", ErrNoShutdown)
-	case errors.Is(err, errNotRead):
+	case errors.Is(err, jsonrpc.ErrNotRead):
 		return fmt.Errorf("%w: %w", err, ErrNoShutdown)
 	default:
 		return err
@@ -101,7 +100,7 @@ const (
 type server struct {
 	opts          Options
 	log           *slog.Logger
-	conn          *conn
+	conn          *jsonrpc.Conn
 	manager       *manager
 	requests      map[string]requestHandler
 	notifications map[string]notificationHandler
@@ -195,24 +194,24 @@ func decodeParams[P any](params json.RawMessage) (P, error) {
 		return p, nil
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
-		return p, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "bad parameters: %v", err)
+		return p, jsonrpc.Errorf(jsonrpc.InvalidParams, "bad parameters: %v", err)
 	}
 	return p, nil
 }
 
-// call implements handler.
-func (s *server) call(method string, params json.RawMessage) (func(context.Context) (any, error), bool) {
-	refuse := func(code jsonrpc2.Code, format string, args ...any) (func(context.Context) (any, error), bool) {
-		err := jsonrpc2.Errorf(code, format, args...)
+// HandleRequest implements jsonrpc.Handler.
+func (s *server) HandleRequest(method string, params json.RawMessage) (func(context.Context) (any, error), bool) {
+	refuse := func(code jsonrpc.Code, format string, args ...any) (func(context.Context) (any, error), bool) {
+		err := jsonrpc.Errorf(code, format, args...)
 		return func(context.Context) (any, error) { return nil, err }, true
 	}
 	switch {
 	case s.state == stateShutdown:
-		return refuse(jsonrpc2.InvalidRequest, "%s: the server was shut down", method)
+		return refuse(jsonrpc.InvalidRequest, "%s: the server was shut down", method)
 	case s.state == stateNew && method != "initialize":
-		return refuse(jsonrpc2.ServerNotInitialized, "%s: initialize must come first", method)
+		return refuse(jsonrpc.ServerNotInitialized, "%s: initialize must come first", method)
 	case method == "initialize" && s.state != stateNew:
-		return refuse(jsonrpc2.InvalidRequest, "initialize: the server is initialized already")
+		return refuse(jsonrpc.InvalidRequest, "initialize: the server is initialized already")
 	case method == "initialize":
 		return func(ctx context.Context) (any, error) { return s.initialize(ctx, params) }, true
 	case method == "shutdown":
@@ -220,7 +219,7 @@ func (s *server) call(method string, params json.RawMessage) (func(context.Conte
 	}
 	h := s.requests[method]
 	if h == nil {
-		return refuse(jsonrpc2.MethodNotFound, "no such method: %s", method)
+		return refuse(jsonrpc.MethodNotFound, "no such method: %s", method)
 	}
 	s.manager.begin() // a client may forget the initialized notification
 	req := s.manager.request()
@@ -230,8 +229,8 @@ func (s *server) call(method string, params json.RawMessage) (func(context.Conte
 	}, false
 }
 
-// notify implements handler.
-func (s *server) notify(ctx context.Context, method string, params json.RawMessage) {
+// HandleNotification implements jsonrpc.Handler.
+func (s *server) HandleNotification(ctx context.Context, method string, params json.RawMessage) {
 	switch {
 	case s.state == stateNew:
 		s.log.Warn("notification before initialize ignored", "method", method)

@@ -48,7 +48,7 @@ func (s *server) register() {
 	if len(all) == 0 {
 		return
 	}
-	err := s.conn.callClient(s.manager.ctx, "client/registerCapability", protocol.RegistrationParams{Registrations: all}, nil)
+	err := s.conn.Call(s.manager.ctx, "client/registerCapability", protocol.RegistrationParams{Registrations: all}, nil)
 	if err != nil && s.manager.ctx.Err() == nil {
 		s.log.Warn("registering for changes", "error", err)
 	}

@@ -1,4 +1,4 @@
-package lsp
+package jsonrpc
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
-	"go.lsp.dev/protocol"
 )
 
 // drainTime is how long the end of a connection waits for handlers that were
@@ -26,18 +25,18 @@ const (
 	methodCancel = "$/cancelRequest"
 )
 
-// handler is what a connection hands messages to. Its methods are called one
+// Handler is what a connection hands messages to. Its methods are called one
 // after another, in the order in which the messages were sent.
-type handler interface {
-	// notify handles a notification to its end.
-	notify(ctx context.Context, method string, params json.RawMessage)
-	// call prepares a request. Where inline is true, run is called before the
-	// next message is handled, else in a goroutine of its own.
-	call(method string, params json.RawMessage) (run func(context.Context) (any, error), inline bool)
+type Handler interface {
+	// HandleNotification handles a notification to its end.
+	HandleNotification(ctx context.Context, method string, params json.RawMessage)
+	// HandleRequest prepares a request. Where inline is true, run is called
+	// before the next message is handled, else in a goroutine of its own.
+	HandleRequest(method string, params json.RawMessage) (run func(context.Context) (any, error), inline bool)
 }
 
-// conn is one JSON-RPC connection. It answers each request exactly once.
-type conn struct {
+// Conn is one JSON-RPC connection. It answers each request exactly once.
+type Conn struct {
 	closer io.Closer
 	in     *frameReader
 	out    *frameWriter
@@ -48,8 +47,8 @@ type conn struct {
 	gone   chan struct{} // closed when the client does not read any more
 
 	mu      sync.Mutex                // guards all below
-	calls   map[string]*inflight      // requests not yet answered, by idKey
-	pending map[string]chan *response // requests to the client, by idKey
+	calls   map[string]*inflight      // requests not yet answered, by IDKey
+	pending map[string]chan *response // requests to the client, by IDKey
 	nextID  int64
 	ended   bool // the reader ended: no response will come
 }
@@ -68,8 +67,9 @@ type response struct {
 	err    error
 }
 
-func newConn(rwc io.ReadWriteCloser, log *slog.Logger) *conn {
-	return &conn{
+// NewConn makes a connection of a stream; nothing is read before Run.
+func NewConn(rwc io.ReadWriteCloser, log *slog.Logger) *Conn {
+	return &Conn{
 		closer:  rwc,
 		in:      newFrameReader(rwc),
 		out:     &frameWriter{out: rwc},
@@ -81,18 +81,18 @@ func newConn(rwc io.ReadWriteCloser, log *slog.Logger) *conn {
 	}
 }
 
-// errExit is how run ends after the exit notification.
-var errExit = errors.New("exit")
+// ErrExit is how Run ends after the exit notification.
+var ErrExit = errors.New("exit")
 
-// errNotRead is how run ends where nothing can be written to the client.
-var errNotRead = errors.New("the client does not read any more")
+// ErrNotRead is how Run ends where nothing can be written to the other side.
+var ErrNotRead = errors.New("the client does not read any more")
 
-// run handles messages until the exit notification (errExit), the end of the
+// Run handles messages until the exit notification (ErrExit), the end of the
 // stream (io.EOF) or of ctx, an error that ends the stream, or one of writing
-// (errNotRead, when what was read till then is handled). All handlers
+// (ErrNotRead, when what was read till then is handled). All handlers
 // have returned when it returns, but for those that ignore their cancellation
 // for drainTime.
-func (c *conn) run(ctx context.Context, h handler) error {
+func (c *Conn) Run(ctx context.Context, h Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, c.queue.drop)
 	readErr := make(chan error, 1)
@@ -104,7 +104,7 @@ func (c *conn) run(ctx context.Context, h handler) error {
 			select {
 			case err = <-readErr:
 			case <-c.gone:
-				err = errNotRead
+				err = ErrNotRead
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (c *conn) run(ctx context.Context, h handler) error {
 }
 
 // drain waits until the handlers have returned, drainTime at most.
-func (c *conn) drain() {
+func (c *Conn) drain() {
 	done := make(chan struct{})
 	go func() {
 		c.tasks.Wait()
@@ -132,7 +132,7 @@ func (c *conn) drain() {
 }
 
 // readAll reads messages into the queue until the stream ends.
-func (c *conn) readAll(ctx context.Context) error {
+func (c *Conn) readAll(ctx context.Context) error {
 	defer c.endPending()
 	defer c.queue.close()
 	for {
@@ -155,7 +155,7 @@ func (c *conn) readAll(ctx context.Context) error {
 
 // accept takes one message off the wire: responses and cancellations act at
 // once, everything else is queued.
-func (c *conn) accept(ctx context.Context, data []byte) {
+func (c *Conn) accept(ctx context.Context, data []byte) {
 	if isBatch(data) {
 		c.refuseBatch(data)
 		return
@@ -177,7 +177,7 @@ func (c *conn) accept(ctx context.Context, data []byte) {
 }
 
 // refuseBatch answers every request of a batch: LSP has no batches.
-func (c *conn) refuseBatch(data []byte) {
+func (c *Conn) refuseBatch(data []byte) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal(data, &parts); err != nil {
 		c.queue.push(item{err: jsonrpc2.Errorf(jsonrpc2.ParseError, "decoding a message: %v", err)})
@@ -190,7 +190,7 @@ func (c *conn) refuseBatch(data []byte) {
 		if json.Unmarshal(part, &m) != nil || m.Method == "" {
 			continue
 		}
-		if _, err := idKey(m.ID); err == nil {
+		if _, err := IDKey(m.ID); err == nil {
 			c.queue.push(item{msg: &message{ID: m.ID}, err: refused, size: len(part)})
 			answered = true
 		}
@@ -201,8 +201,8 @@ func (c *conn) refuseBatch(data []byte) {
 }
 
 // register makes a request cancellable from now on.
-func (c *conn) register(ctx context.Context, id json.RawMessage) (*inflight, error) {
-	key, err := idKey(id)
+func (c *Conn) register(ctx context.Context, id json.RawMessage) (*inflight, error) {
+	key, err := IDKey(id)
 	if err != nil {
 		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidRequest, "%v", err)
 	}
@@ -219,15 +219,15 @@ func (c *conn) register(ctx context.Context, id json.RawMessage) (*inflight, err
 
 // cancelCall cancels a request that is queued or running; an unknown id is one
 // that was answered already.
-func (c *conn) cancelCall(params json.RawMessage) {
+func (c *Conn) cancelCall(params json.RawMessage) {
 	var p struct {
 		ID json.RawMessage `json:"id"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
-		c.log.Warn("cancellation without an id", "params", clip(string(params), 80))
+		c.log.Warn("cancellation without an id", "params", fmt.Sprintf("%.80s", params))
 		return
 	}
-	key, err := idKey(p.ID)
+	key, err := IDKey(p.ID)
 	if err != nil {
 		c.log.Warn("cancellation without an id", "error", err)
 		return
@@ -239,9 +239,9 @@ func (c *conn) cancelCall(params json.RawMessage) {
 	}
 }
 
-// cancelAll cancels every request that is not answered yet, except one, and
+// CancelAll cancels every request that is not answered yet, and
 // returns when their handlers have returned.
-func (c *conn) cancelAll() {
+func (c *Conn) CancelAll() {
 	c.mu.Lock()
 	for _, call := range c.calls {
 		call.cancel()
@@ -252,7 +252,7 @@ func (c *conn) cancelAll() {
 
 // dispatchAll handles queued messages in order. It returns nil when there will
 // be no more.
-func (c *conn) dispatchAll(ctx context.Context, h handler) error {
+func (c *Conn) dispatchAll(ctx context.Context, h Handler) error {
 	for {
 		it, ok := c.queue.pop()
 		if !ok {
@@ -269,24 +269,24 @@ func (c *conn) dispatchAll(ctx context.Context, h handler) error {
 		case it.call != nil:
 			c.start(h, it.msg, it.call)
 		case it.msg.Method == methodExit:
-			return errExit
+			return ErrExit
 		default:
 			c.notify(ctx, h, it.msg)
 		}
 	}
 }
 
-func (c *conn) notify(ctx context.Context, h handler, m *message) {
+func (c *Conn) notify(ctx context.Context, h Handler, m *message) {
 	defer func() {
 		if r := recover(); r != nil {
 			c.log.Error("notification handler panicked", "method", m.Method, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
-	h.notify(ctx, m.Method, m.Params)
+	h.HandleNotification(ctx, m.Method, m.Params)
 }
 
 // start runs a request and sees that it is answered once.
-func (c *conn) start(h handler, m *message, call *inflight) {
+func (c *Conn) start(h Handler, m *message, call *inflight) {
 	run, inline := c.prepare(h, m)
 	answer := func() {
 		result, err := c.guard(call.ctx, m.Method, run)
@@ -299,20 +299,20 @@ func (c *conn) start(h handler, m *message, call *inflight) {
 	c.tasks.Go(answer)
 }
 
-// prepare is h.call; a panic in it becomes the request's error.
-func (c *conn) prepare(h handler, m *message) (run func(context.Context) (any, error), inline bool) {
+// prepare is h.HandleRequest; a panic in it becomes the request's error.
+func (c *Conn) prepare(h Handler, m *message) (run func(context.Context) (any, error), inline bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			err := c.panicked(m.Method, r)
 			run, inline = func(context.Context) (any, error) { return nil, err }, true
 		}
 	}()
-	return h.call(m.Method, m.Params)
+	return h.HandleRequest(m.Method, m.Params)
 }
 
 // guard runs a handler; a panic becomes an error, and a request cancelled
 // before it started does not start.
-func (c *conn) guard(ctx context.Context, method string, run func(context.Context) (any, error)) (result any, err error) {
+func (c *Conn) guard(ctx context.Context, method string, run func(context.Context) (any, error)) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			result, err = nil, c.panicked(method, r)
@@ -324,15 +324,15 @@ func (c *conn) guard(ctx context.Context, method string, run func(context.Contex
 	return run(ctx)
 }
 
-func (c *conn) panicked(method string, r any) error {
+func (c *Conn) panicked(method string, r any) error {
 	c.log.Error("request handler panicked", "method", method, "panic", r, "stack", string(debug.Stack()))
 	return jsonrpc2.Errorf(jsonrpc2.InternalError, "%s: internal error: %v (the server goes on; its log has the details)", method, r)
 }
 
 // finish answers a request and forgets it.
-func (c *conn) finish(call *inflight, method string, result any, err error) {
+func (c *Conn) finish(call *inflight, method string, result any, err error) {
 	if err != nil {
-		err = wireErrorOf(call.ctx, method, err)
+		err = errorOf(call.ctx, method, err)
 	}
 	c.mu.Lock()
 	delete(c.calls, call.key)
@@ -343,7 +343,7 @@ func (c *conn) finish(call *inflight, method string, result any, err error) {
 
 // respond writes a response. A result that cannot be encoded is answered with
 // an error: every request gets its answer.
-func (c *conn) respond(id json.RawMessage, result any, err error) {
+func (c *Conn) respond(id json.RawMessage, result any, err error) {
 	var data []byte
 	if err == nil {
 		var encErr error
@@ -366,10 +366,10 @@ func (c *conn) respond(id json.RawMessage, result any, err error) {
 }
 
 // send writes a message. An error ends the connection.
-func (c *conn) send(data []byte) { _ = c.write(data) }
+func (c *Conn) send(data []byte) { _ = c.write(data) }
 
 // write is send for those that can do something about an error.
-func (c *conn) write(data []byte) error {
+func (c *Conn) write(data []byte) error {
 	err := c.out.write(data)
 	if err != nil {
 		c.unread.Do(func() {
@@ -382,8 +382,8 @@ func (c *conn) write(data []byte) error {
 	return err
 }
 
-// notifyClient sends a notification.
-func (c *conn) notifyClient(method string, params any) {
+// Notify sends a notification.
+func (c *Conn) Notify(method string, params any) {
 	data, err := encode(outgoing{Version: jsonrpc2.Version, Method: method, Params: params})
 	if err != nil {
 		c.log.Error("encoding a notification", "method", method, "error", err)
@@ -392,17 +392,17 @@ func (c *conn) notifyClient(method string, params any) {
 	c.send(data)
 }
 
-// errConnectionEnded answers requests to a client that is gone.
-var errConnectionEnded = errors.New("the connection ended")
+// ErrEnded answers requests to a side that is gone.
+var ErrEnded = errors.New("the connection ended")
 
-// callClient sends a request to the client and waits for its answer, which is
+// Call sends a request to the client and waits for its answer, which is
 // decoded into result unless that is nil. It must not be called where the
 // dispatcher would wait for it.
-func (c *conn) callClient(ctx context.Context, method string, params, result any) error {
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	c.mu.Lock()
 	if c.ended {
 		c.mu.Unlock()
-		return errConnectionEnded
+		return ErrEnded
 	}
 	c.nextID++
 	id := json.RawMessage(strconv.FormatInt(c.nextID, 10))
@@ -433,22 +433,22 @@ func (c *conn) callClient(ctx context.Context, method string, params, result any
 		return nil
 	case <-ctx.Done():
 		c.forget(key)
-		c.notifyClient(methodCancel, struct {
+		c.Notify(methodCancel, struct {
 			ID json.RawMessage `json:"id"`
 		}{id})
 		return ctx.Err()
 	}
 }
 
-func (c *conn) forget(key string) {
+func (c *Conn) forget(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.pending, key)
 }
 
 // deliver hands a response to the request that waits for it.
-func (c *conn) deliver(m *message) {
-	key, err := idKey(m.ID)
+func (c *Conn) deliver(m *message) {
+	key, err := IDKey(m.ID)
 	if err != nil {
 		c.log.Warn("the client answers no request of ours", "id", string(m.ID), "error", m.Error)
 		return
@@ -468,40 +468,25 @@ func (c *conn) deliver(m *message) {
 }
 
 // endPending answers what the client will not answer any more.
-func (c *conn) endPending() {
+func (c *Conn) endPending() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
 	for key, answer := range c.pending {
 		delete(c.pending, key)
-		answer <- &response{err: errConnectionEnded}
+		answer <- &response{err: ErrEnded}
 	}
 }
 
-// requestFailed is LSP 3.17's code for a request that was understood and could
-// not be fulfilled.
-const requestFailed jsonrpc2.Code = -32803
-
-// wireErrorOf gives an error the code that LSP has for it.
-func wireErrorOf(ctx context.Context, method string, err error) error {
+// errorOf gives an error the code that LSP has for it.
+func errorOf(ctx context.Context, method string, err error) error {
 	var rpcErr *jsonrpc2.Error
 	switch {
 	case errors.As(err, &rpcErr):
 		return rpcErr
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		return jsonrpc2.NewError(protocol.CodeRequestCancelled, method+": cancelled")
+		return jsonrpc2.NewError(RequestCancelled, method+": cancelled")
 	default:
-		return jsonrpc2.NewError(requestFailed, method+": "+err.Error())
+		return jsonrpc2.NewError(RequestFailed, method+": "+err.Error())
 	}
-}
-
-// clip cuts s to at most n bytes for a message, whole runes only.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -1,4 +1,4 @@
-package lsp
+package jsonrpc
 
 import (
 	"bytes"
@@ -17,19 +17,19 @@ type message struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
-	Error  *wireError      `json:"error"`
+	Error  *ResponseError  `json:"error"`
 
 	hasID bool
 }
 
-// wireError is a response's error. Codes outside 32 bits, which the library's
-// type refuses, must not lose the message.
-type wireError struct {
+// ResponseError is the error that a response came with. Codes outside 32 bits,
+// which the library's type refuses, must not lose the message.
+type ResponseError struct {
 	Code    float64 `json:"code"`
 	Message string  `json:"message"`
 }
 
-func (e *wireError) Error() string { return e.Message }
+func (e *ResponseError) Error() string { return e.Message }
 
 // nullID is the id of an answer to a message whose id is not known.
 var nullID = json.RawMessage("null")
@@ -51,13 +51,13 @@ func decodeMessage(data []byte) (*message, error) {
 	}
 	m.hasID = m.ID != nil // a null id decodes to "null"
 	if m.hasID && m.Method != "" {
-		if _, err := idKey(m.ID); err != nil {
+		if _, err := IDKey(m.ID); err != nil {
 			m.ID = nullID
 			return &m, jsonrpc2.Errorf(jsonrpc2.InvalidRequest, "request %s: %v", m.Method, err)
 		}
 	}
 	if m.Method == "" && (!m.hasID || m.Result == nil && m.Error == nil) {
-		if _, err := idKey(m.ID); err != nil {
+		if _, err := IDKey(m.ID); err != nil {
 			m.ID = nullID
 		}
 		m.hasID = true
@@ -72,16 +72,16 @@ func idOf(data []byte) json.RawMessage {
 		ID json.RawMessage `json:"id"`
 	}
 	if json.Unmarshal(data, &only) == nil {
-		if _, err := idKey(only.ID); err == nil {
+		if _, err := IDKey(only.ID); err == nil {
 			return only.ID
 		}
 	}
 	return nullID
 }
 
-// idKey returns a key by which equal ids compare equal: 7 and "7" differ,
+// IDKey returns a key by which equal ids compare equal: 7 and "7" differ,
 // "a" and "\u0061" do not.
-func idKey(id json.RawMessage) (string, error) {
+func IDKey(id json.RawMessage) (string, error) {
 	if len(id) == 0 {
 		return "", errors.New("no id")
 	}
