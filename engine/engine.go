@@ -17,7 +17,7 @@ import (
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/pack"
 	"coderag-ls/engine/store"
-	"coderag-ls/engine/store/bunt"
+	"coderag-ls/engine/store/mem"
 	"coderag-ls/engine/wire"
 )
 
@@ -35,6 +35,9 @@ type Options struct {
 	// Changed is called when coverage or a notice changed. It must not block.
 	// May be nil.
 	Changed func()
+	// Notice is called with what the user should be told at once, beside
+	// finding it in Status: each kind of trouble once. It must not block. May be nil.
+	Notice func(text string)
 }
 
 // Engine is one workspace's index and everything that answers from it. Its
@@ -42,6 +45,7 @@ type Options struct {
 type Engine struct {
 	opts   Options
 	inline *static.Model // nil where switched off
+	space  mem.Space     // of indexes that cannot be kept on disk
 
 	changing sync.Mutex // held while the index is replaced; taken before mu
 
@@ -111,8 +115,10 @@ type opened struct {
 // open opens models and index. The caller holds changing, or has e for itself.
 func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root) (*opened, error) {
 	iopts, err := indexOptions(e.opts, s, roots)
-	if err != nil {
-		return nil, err
+	iopts.OpenStore = e.openStore
+	if err != nil { // there is nowhere to keep an index
+		iopts.CacheDir = noCacheDir
+		iopts.OpenStore = func(ctx context.Context, dir string) (store.Store, error) { return e.openInMemory(ctx, dir, err) }
 	}
 	if s.Embed.Provider == "auto" || s.Embed.Provider == "static" {
 		if e.inline == nil {
@@ -130,7 +136,7 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 	if o.ix, err = index.Open(ctx, iopts); err != nil {
 		return nil, errors.Join(err, o.close())
 	}
-	for _, r := range roots {
+	for _, r := range o.ix.Kept() {
 		if err := recordRoot(s, r); err != nil {
 			e.opts.Logger.Warn("only `coderag-ls clean` needs it", "error", err)
 		}
@@ -165,12 +171,10 @@ func (o *opened) openMiniLM(ctx context.Context, s config.Settings, log *slog.Lo
 	}
 }
 
-// indexOptions translates the settings.
+// indexOptions translates the settings. An error says that the user has no
+// cache directory; the options lack nothing else then.
 func indexOptions(opts Options, s config.Settings, roots []file.Root) (index.Options, error) {
 	dir, err := CacheDir(s)
-	if err != nil {
-		return index.Options{}, err
-	}
 	return index.Options{
 		Roots:    roots,
 		CacheDir: dir,
@@ -184,13 +188,11 @@ func indexOptions(opts Options, s config.Settings, roots []file.Root) (index.Opt
 		BehindThreads: s.Embed.Threads,
 		BehindBatch:   s.Embed.BatchSize,
 		PathWeight:    float32(s.Embed.PathWeight),
-		OpenStore: func(ctx context.Context, dir string) (store.Store, error) {
-			return bunt.Open(ctx, dir, bunt.Options{})
-		},
-		Logger:   opts.Logger,
-		Progress: opts.Progress,
-		Changed:  opts.Changed,
-	}, nil
+		Logger:        opts.Logger,
+		Progress:      opts.Progress,
+		Changed:       opts.Changed,
+		Notice:        opts.Notice,
+	}, err
 }
 
 // Touch tells that paths (absolute) may have changed on disk; rescan tells that
@@ -240,7 +242,7 @@ func (e *Engine) Directories(ctx context.Context) ([]string, error) {
 func PlanIndex(ctx context.Context, opts Options) (wire.DryRun, error) {
 	iopts, err := indexOptions(opts, opts.Settings, opts.Roots)
 	if err != nil {
-		return wire.DryRun{}, err
+		iopts.CacheDir = noCacheDir // nothing of it lies in the workspace
 	}
 	return index.Plan(ctx, iopts)
 }

@@ -176,7 +176,7 @@ func examineStore(ctx context.Context, r file.Root, s config.Settings) finding {
 	const check = "index"
 	dir, err := engine.IndexDir(s, r)
 	if err != nil {
-		return finding{check, stateError, err.Error(), "set index.cacheDir (CODERAG_INDEX_CACHE_DIR) to a folder of yours"}
+		return finding{check, stateError, err.Error() + "; the index is kept in memory and made again at each start", "set index.cacheDir (CODERAG_INDEX_CACHE_DIR) to a folder of yours"}
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return ok(check, "%s is not indexed yet", r.Dir)
@@ -185,6 +185,9 @@ func examineStore(ctx context.Context, r file.Root, s config.Settings) finding {
 	switch {
 	case errors.Is(err, store.ErrLocked):
 		return ok(check, "in use: %v", err)
+	case engine.Unwritable(err):
+		return finding{check, stateError, fmt.Sprintf("%v; until then the index is kept in memory and made again at each start", err),
+			"make the directory writable, or set index.cacheDir (CODERAG_INDEX_CACHE_DIR) to a folder of yours"}
 	case err != nil:
 		return finding{check, stateError, err.Error(), "delete it with `coderag-ls clean`; it is made again"}
 	}
@@ -219,7 +222,7 @@ func examineCache(s config.Settings) finding {
 	}
 	probe, err := os.MkdirTemp(at, ".coderag-doctor-")
 	if err != nil {
-		return finding{check, stateError, fmt.Sprintf("%s cannot be written: %v", dir, err), advice}
+		return finding{check, stateError, fmt.Sprintf("%s cannot be written: %v; questions are answered from an index in memory, which is made again at each start", dir, err), advice}
 	}
 	if err := os.Remove(probe); err != nil {
 		return finding{check, stateWarning, err.Error(), ""}

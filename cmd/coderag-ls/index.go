@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,9 +58,11 @@ would take, without writing anything.`,
 					return err
 				}
 				if a.json {
-					return a.printJSON(st)
+					err = a.printJSON(st)
+				} else {
+					err = a.print(a.statusText(st) + a.out.Paint(terminal.Dim, "in "+duration(time.Since(start))) + "\n")
 				}
-				return a.print(a.statusText(st) + a.out.Paint(terminal.Dim, "in "+duration(time.Since(start))) + "\n")
+				return errors.Join(err, kept(st))
 			})
 		},
 	}
@@ -69,6 +72,17 @@ would take, without writing anything.`,
 	f.BoolVar(&wait, "vectors", true, "wait for the vectors too")
 	a.jsonFlag(cmd)
 	return cmd
+}
+
+// kept fails where an index was made and could not be kept, which is what the
+// command is for.
+func kept(st wire.Status) error {
+	for _, r := range st.Roots {
+		if r.Memory {
+			return fmt.Errorf("the index of %s is not kept: %s cannot be written to (--cache-dir names another place)", r.Dir, r.Index)
+		}
+	}
+	return nil
 }
 
 func (a *app) dryRun(cmd *cobra.Command) error {

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path"
@@ -22,7 +21,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"coderag-ls/engine/chunk"
@@ -58,6 +56,8 @@ type Options struct {
 	Logger    *slog.Logger
 	Progress  func(wire.Progress)
 	Changed   func()
+	// Notice is called with the first notice of each kind.
+	Notice func(text string)
 }
 
 func (o Options) withDefaults() Options {
@@ -91,6 +91,7 @@ type Index struct {
 
 	mu          sync.Mutex // guards the fields below
 	notices     []notice
+	noticed     map[string]bool // the kinds that Options.Notice was told of
 	last        wire.LastBatch
 	watches     int
 	watchCap    int
@@ -183,33 +184,20 @@ func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
 	if len(ix.opts.Roots) > 1 {
 		one.prefix = r.Name + "/"
 	}
-	if err := os.MkdirAll(one.dir, 0o700); err != nil {
-		return fmt.Errorf("creating index directory %s: %w%s", one.dir, err, elsewhere(err))
-	}
 	if one.rules, err = file.NewRules(r, ix.opts.files(r)); err != nil {
 		return fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
 	}
 	one.store, err = ix.opts.OpenStore(ctx, one.dir)
 	if err != nil {
-		return fmt.Errorf("opening the index of %s: %w%s", r.Dir, err, elsewhere(err))
+		return fmt.Errorf("opening the index of %s: %w", r.Dir, err)
 	}
 	info := one.store.Info()
-	one.empty = info.Vectors == 0
+	one.empty, one.memory = info.Vectors == 0, info.Memory
 	if info.Notice != "" {
 		ix.tell("open "+r.Dir, info.Notice)
 	}
 	ix.roots = append(ix.roots, one)
 	return nil
-}
-
-// elsewhere says what to do about an index directory that cannot be written to.
-func elsewhere(err error) string {
-	for _, cause := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR, store.ErrFull, syscall.ENOSPC} {
-		if errors.Is(err, cause) {
-			return "; to keep indexes elsewhere, set index.cacheDir (--cache-dir) to a folder that can be written to"
-		}
-	}
-	return ""
 }
 
 // ErrClosed is what a wait ends with when the index closes.

@@ -16,6 +16,13 @@ type notice struct{ key, text string }
 // tell has a notice shown until settled is called with its key; another text
 // of the same key takes its place.
 func (ix *Index) tell(key, text string) {
+	if ix.note(key, text) && ix.opts.Notice != nil {
+		ix.opts.Notice(text)
+	}
+}
+
+// note is tell without telling at once; first says whether that is to be done.
+func (ix *Index) note(key, text string) (first bool) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	i := slices.IndexFunc(ix.notices, func(n notice) bool { return n.key == key })
@@ -23,12 +30,18 @@ func (ix *Index) tell(key, text string) {
 	case i < 0:
 		ix.notices = append(ix.notices, notice{key, text})
 	case ix.notices[i].text == text:
-		return
+		return false
 	default:
 		ix.notices[i].text = text
 	}
 	ix.told.Store(int64(len(ix.notices)))
 	ix.log.Warn(text)
+	first = !ix.noticed[key]
+	if ix.noticed == nil {
+		ix.noticed = map[string]bool{}
+	}
+	ix.noticed[key] = true
+	return first
 }
 
 // settled takes a notice back. It costs nothing where there is none.

@@ -320,7 +320,9 @@ func (ix *Index) savePostings() error {
 	snap := ix.Snapshot()
 	var errs []error
 	for _, r := range ix.roots {
-		errs = append(errs, ix.saveRoot(r, snap))
+		if !r.memory {
+			errs = append(errs, ix.saveRoot(r, snap))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -31,6 +31,8 @@ type root struct {
 	dir   string // the index directory
 	store store.Store
 	empty bool // the store had no vectors when it was opened: the first batch need not ask for any
+	// memory: nothing of the index can be kept on disk.
+	memory bool
 
 	mu      sync.Mutex
 	rules   *file.Rules
@@ -43,7 +45,7 @@ type root struct {
 }
 
 // Dir returns the index directory of a root under the cache directory: one per
-// schema version and absolute path.
+// schema version, absolute path and Root.Copy.
 func Dir(cacheDir string, r file.Root) string {
 	sum := sha256.Sum256([]byte(filepath.Clean(r.Dir)))
 	name := strings.Map(func(c rune) rune {
@@ -52,6 +54,9 @@ func Dir(cacheDir string, r file.Root) string {
 		}
 		return '_'
 	}, filepath.Base(r.Dir))
+	if r.Copy > 0 {
+		name += fmt.Sprintf(".%d", r.Copy)
+	}
 	return filepath.Join(cacheDir, fmt.Sprintf("v%d", SchemaVersion), name+"-"+hex.EncodeToString(sum[:8]))
 }
 

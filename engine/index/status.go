@@ -95,7 +95,7 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 		info := r.store.Info()
 		st.StoreBytes += info.Bytes
 		r.mu.Lock()
-		st.Roots = append(st.Roots, wire.RootStatus{Name: r.Name, Dir: r.Dir, Index: r.dir, Error: r.err})
+		st.Roots = append(st.Roots, wire.RootStatus{Name: r.Name, Dir: r.Dir, Index: r.dir, Memory: r.memory, Error: r.err})
 		for _, sk := range r.listing.Skips {
 			st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(sk.Path), Reason: string(sk.Reason), Detail: sk.Detail})
 		}
@@ -157,6 +157,17 @@ func (ix *Index) SetWatch(watches, limit int, notice string) {
 func (ix *Index) Keep(path string, isDir bool) bool {
 	r, rel, ok := ix.locate(path)
 	return ok && (rel == "." || !isDir && file.IsIgnoreFile(rel) || r.rulesNow().Keep(rel, isDir))
+}
+
+// Kept returns the roots whose index is on disk.
+func (ix *Index) Kept() []file.Root {
+	var kept []file.Root
+	for _, r := range ix.roots {
+		if !r.memory {
+			kept = append(kept, r.Root)
+		}
+	}
+	return kept
 }
 
 // Directories returns the absolute directories that hold files to be indexed,
