@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -27,6 +28,7 @@ type View struct {
 	inner    *index.View // nil before the first index was there and after Close
 	closed   bool
 	buffers  map[string]file.Change // newest text by absolute path, for an index that is opened anew
+	settings *config.Settings       // the client's own, nil for the engine's
 }
 
 // NewView returns a view without buffers. Positions that it takes count UTF-16
@@ -47,6 +49,14 @@ func (v *View) SetEncoding(enc text.Encoding) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.encoding = enc
+}
+
+// SetSettings says how this client's questions are searched and answered: the
+// settings search.* and answer.* of s. All others are the engine's.
+func (v *View) SetSettings(s config.Settings) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.settings = &s
 }
 
 // Close forgets the view's buffers. What is asked of it afterwards is refused.
@@ -114,6 +124,9 @@ func (v *View) begin(ctx context.Context) (state, error) {
 		}
 		v.mu.Lock()
 		inner := v.inner
+		if v.settings != nil {
+			settings.Search, settings.Answer = v.settings.Search, v.settings.Answer
+		}
 		v.mu.Unlock()
 		if inner == nil {
 			return state{}, errClosed
@@ -222,6 +235,7 @@ func (v *View) Status(ctx context.Context) (wire.Status, error) {
 	}
 	s := st.ix.Status(st.snap)
 	s.Version = v.e.opts.Version
+	s.OwnedBy = wire.Owner{PID: os.Getpid(), Version: s.Version}
 	s.RSSBytes = residentBytes()
 	v.e.mu.Lock()
 	if v.e.now != nil {
@@ -229,6 +243,15 @@ func (v *View) Status(ctx context.Context) (wire.Status, error) {
 	}
 	v.e.mu.Unlock()
 	return s, nil
+}
+
+// SetPaused stops background work for all clients, until it is resumed or the
+// program ends. What is open in an editor or changes on disk is made searchable
+// all the same.
+func (v *View) SetPaused(_ context.Context, paused bool) error {
+	v.e.gate.SetPaused(paused)
+	v.e.changed()
+	return nil
 }
 
 // Reindex chunks and embeds paths (relative to the workspace) again, all files

@@ -15,6 +15,9 @@ type Root struct {
 	Name string
 	// Dir is the absolute, cleaned directory.
 	Dir string
+	// Copy tells the indexes of one folder apart: 0 is the usual one. Where two
+	// workspaces that share a folder are open at once, the second keeps another.
+	Copy int
 }
 
 // Hash is the SHA-256 of a file's UTF-8 text (after transcoding).

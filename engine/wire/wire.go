@@ -328,6 +328,13 @@ type RootStatus struct {
 	Pending int `json:"pending"`
 }
 
+// Owner is the process that keeps the index; others attach to it.
+type Owner struct {
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+	Clients int    `json:"clients"` // processes that are attached
+}
+
 // Status is the answer to coderag/status.
 type Status struct {
 	Version   string         `json:"version"`
@@ -355,6 +362,7 @@ type Status struct {
 	MemoryMeasures   []string  `json:"memoryMeasures"`
 	StoreBytes       int64     `json:"storeBytes"`
 	Owner            bool      `json:"owner"` // this process owns the index
+	OwnedBy          Owner     `json:"ownedBy"`
 	Model            ModelInfo `json:"model"`
 	// LastError is null where nothing went wrong yet.
 	LastError *LastError `json:"lastError"`

@@ -27,7 +27,7 @@ func lock(dir string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("taking the lock: %w", err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("opening index %s: %w (%s): use that one, or end it and try again", dir, store.ErrLocked, owner(path))
+		return nil, &store.LockedError{Dir: dir, Owner: owner(path)}
 	}
 	if err := os.Chmod(path, fileMode); err != nil {
 		l.Unlock()
