@@ -106,6 +106,9 @@ func checkSized(tb testing.TB, c *chunk.Chunker, p, content string, maxChars int
 		if !strings.HasPrefix(chunk.Embeddable(k, doc), k.Header) {
 			tb.Errorf("%s: embedded text lacks the header", where())
 		}
+		if k.EmbedHash != text.Hash(chunk.Tight(chunk.Embeddable(k, doc))) {
+			tb.Errorf("%s: hash is not that of the embedded text", where())
+		}
 	}
 	for n := covered + 1; n <= doc.LineCount(); n++ {
 		if strings.Trim(doc.Line(n), " \t\f\v\ufeff\u00a0\u3000\u2028\u2029") != "" {

@@ -14,7 +14,7 @@ import "coderag-ls/engine/file"
 
 // Version changes whenever the same input would give other chunks; files
 // indexed with another version are chunked again.
-const Version = 1
+const Version = 2
 
 // Kind is the chunk type.
 type Kind string
@@ -91,6 +91,9 @@ type Chunk struct {
 	Truncated [][2]int
 	// Hash is SHA-256 of the lines joined by "\n", without a final newline.
 	Hash [32]byte
+	// EmbedHash is SHA-256 of Tight(Embeddable): chunks that share it have the
+	// same vector.
+	EmbedHash [32]byte
 }
 
 // File is everything chunking learns of one file.

@@ -111,6 +111,7 @@ type worker struct {
 	outline *treesitter.Outline // nil where there is none
 	broken  bool                // breaks are those of this file
 	chunks  []Chunk
+	tight   tightener // scratch of embedHash
 }
 
 // release drops what would keep the last file's text in memory.
@@ -121,7 +122,7 @@ func (w *worker) release() {
 	clear(w.imports)
 	w.defs, w.imports, w.chunks = w.defs[:0], w.imports[:0], nil
 	if usual := 1 << 16; cap(w.src.starts) > usual || cap(w.defs) > usual {
-		w.src, w.defs, w.breaks, w.pieces = source{}, nil, nil, nil
+		w.src, w.defs, w.breaks, w.pieces, w.tight = source{}, nil, nil, nil, tightener{}
 	}
 	w.parser.Trim()
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"coderag-ls/engine/file"
-	"coderag-ls/engine/text"
 )
 
 // finish makes chunks of the pieces.
@@ -160,6 +159,7 @@ func (w *worker) identify(chunks []Chunk, sep string) {
 			c.SourceType = file.Code
 		}
 		c.Hash = w.src.hash(c.StartLine, c.EndLine)
+		c.EmbedHash = w.embedHash(c)
 		chars := w.src.size(c.StartLine, c.EndLine)
 		for _, t := range c.Truncated {
 			chars -= w.src.size(t[0], t[1]) + 1
@@ -178,37 +178,4 @@ func (w *worker) identify(chunks []Chunk, sep string) {
 		sum := sha256.Sum256(append(buf, c.Hash[:]...))
 		c.ID = hex.EncodeToString(sum[:16])
 	}
-}
-
-// Embeddable is the text of a chunk that embedders and tokenizers are given:
-// its header, and its lines without what is truncated. The path is not in it.
-// It is "" where the document does not have the chunk's lines.
-func Embeddable(c Chunk, doc *text.Document) string {
-	if c.StartLine < 1 || c.EndLine > doc.LineCount() || c.EndLine < c.StartLine {
-		return ""
-	}
-	if c.Header == "" && len(c.Truncated) == 0 {
-		s, _ := doc.Lines(c.StartLine, c.EndLine)
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(c.Header) + 1 + doc.LineEnd(c.EndLine) - doc.LineStart(c.StartLine))
-	b.WriteString(c.Header)
-	add := func(first, last int) {
-		if first > last {
-			return
-		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		s, _ := doc.Lines(first, last)
-		b.WriteString(s)
-	}
-	line := c.StartLine
-	for _, t := range c.Truncated {
-		add(line, min(t[0]-1, c.EndLine))
-		line = max(line, t[1]+1)
-	}
-	add(line, c.EndLine)
-	return b.String()
 }

@@ -2,8 +2,6 @@ package index
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"hash/maphash"
 	"path"
 	"slices"
@@ -222,15 +220,7 @@ func lexicalDoc(f *File, c *chunk.Chunk, doc *text.Document, comments []chunk.Sp
 	return d
 }
 
-// vectorKey names what of a chunk is embedded: the same header and lines give
-// the same key wherever they stand, so that moving code embeds nothing.
-func vectorKey(c *chunk.Chunk) store.VectorKey {
-	h := sha256.New()
-	h.Write([]byte(c.Header))
-	h.Write([]byte{0})
-	h.Write(c.Hash[:])
-	for _, t := range c.Truncated {
-		h.Write(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(t[0]-c.StartLine)), uint64(t[1]-c.StartLine)))
-	}
-	return store.VectorKey(h.Sum(nil))
-}
+// vectorKey names what of a chunk is embedded: chunks that a model cannot tell
+// apart have the same key wherever they stand, so that moving or indenting code
+// embeds nothing.
+func vectorKey(c *chunk.Chunk) store.VectorKey { return store.VectorKey(c.EmbedHash) }

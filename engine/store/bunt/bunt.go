@@ -47,7 +47,7 @@ import (
 
 // Schema is the version of the keys and values. It changes whenever older ones
 // cannot be read as they are: files are then indexed again, vectors stay.
-const Schema = 1
+const Schema = 2
 
 const (
 	dbFile   = "index.db"

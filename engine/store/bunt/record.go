@@ -122,6 +122,7 @@ func (e *encoder) chunk(c *chunk.Chunk, line int) int {
 		e.str(c.ID)
 	}
 	e.bytes(c.Hash[:])
+	e.bytes(c.EmbedHash[:])
 	e.str(c.Path)
 	e.str(string(c.SourceType))
 	e.str(string(c.Kind))
@@ -215,7 +216,7 @@ func decodeRecord(path, value string) (store.FileRecord, error) {
 	d.bools(&r.Class.Generated, &r.Class.Test, &r.Class.Vendored, &r.Class.Example, &r.Class.Docs)
 	r.ChunkVersion, r.Skip, r.SkipDetail = d.str(), file.SkipReason(d.str()), d.str()
 	r.File.Fallback = d.str()
-	if n := d.count(60); n > 0 {
+	if n := d.count(92); n > 0 {
 		r.File.Chunks = make([]chunk.Chunk, n)
 	}
 	line := 0
@@ -279,6 +280,7 @@ func (d *decoder) chunk(c *chunk.Chunk, line int) int {
 		c.ID = d.str()
 	}
 	d.bytes(c.Hash[:])
+	d.bytes(c.EmbedHash[:])
 	c.Path, c.SourceType, c.Kind = d.str(), file.SourceType(d.str()), chunk.Kind(d.str())
 	c.Language, c.Name, c.Parent, c.HeaderPath = d.str(), d.str(), d.str(), d.list()
 	c.Index = int(d.int())
