@@ -45,6 +45,7 @@ type Options struct {
 type Engine struct {
 	opts   Options
 	inline *static.Model // nil where switched off
+	gate   *index.Gate   // of every index that is opened
 	space  mem.Space     // of indexes that cannot be kept on disk
 
 	changing sync.Mutex // held while the index is replaced; taken before mu
@@ -97,7 +98,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	}
 	ready := make(chan struct{})
 	close(ready)
-	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, ready: ready, views: map[*View]bool{}}
+	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, ready: ready, views: map[*View]bool{}, gate: index.NewGate(0)}
 	var err error
 	if e.now, err = e.open(ctx, opts.Settings, opts.Roots); err != nil {
 		return nil, err
@@ -128,6 +129,7 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 		}
 		iopts.Inline = e.inline
 	}
+	iopts.Gate = e.gate
 	o := &opened{}
 	if s.Embed.Provider == "auto" || s.Embed.Provider == "onnx" {
 		o.openMiniLM(ctx, s, e.opts.Logger)
@@ -245,4 +247,11 @@ func PlanIndex(ctx context.Context, opts Options) (wire.DryRun, error) {
 		iopts.CacheDir = noCacheDir // nothing of it lies in the workspace
 	}
 	return index.Plan(ctx, iopts)
+}
+
+// changed tells that the state is another.
+func (e *Engine) changed() {
+	if e.opts.Changed != nil {
+		e.opts.Changed()
+	}
 }

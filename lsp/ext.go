@@ -32,6 +32,11 @@ const (
 	// MethodSync answers when every change sent before it is searchable:
 	// SyncParams -> SyncResult.
 	MethodSync = "coderag/sync"
+	// MethodPause stops background work until MethodResume or the server's end:
+	// no parameters -> PauseResult. What is open or changes is searchable all the
+	// same.
+	MethodPause  = "coderag/pause"
+	MethodResume = "coderag/resume"
 	// MethodStatusChanged is the notification, a few times a second at most,
 	// that the state of the index changed: Status without skippedFiles.
 	MethodStatusChanged = "coderag/statusChanged"
@@ -50,6 +55,8 @@ const (
 	CommandStatus  = "coderag.server.status"
 	CommandReindex = "coderag.server.reindex"
 	CommandSync    = "coderag.server.sync"
+	CommandPause   = "coderag.server.pause"
+	CommandResume  = "coderag.server.resume"
 	// CommandInsert inserts a cited snippet through workspace/applyEdit:
 	// InsertParams -> InsertResult.
 	CommandInsert = "coderag.server.insert"
@@ -66,6 +73,7 @@ type (
 	ExplainResult = wire.ExplainResult
 	Status        = wire.Status
 	SyncResult    = wire.SyncResult
+	PauseResult   = wire.PauseResult
 )
 
 // Token is a progress token of the client's: a number or a string, sent back

@@ -65,7 +65,7 @@ func (s *server) serverCapabilities() serverCapabilities {
 			DocumentLinkProvider: &protocol.DocumentLinkOptions{ResolveProvider: true},
 			ExecuteCommandProvider: &protocol.ExecuteCommandOptions{Commands: []string{
 				CommandAsk, CommandSearch, CommandContext, CommandSimilar, CommandExplain,
-				CommandInsert, CommandReindex, CommandStatus, CommandSync,
+				CommandInsert, CommandReindex, CommandStatus, CommandSync, CommandPause, CommandResume,
 			}},
 			Workspace: &protocol.ServerCapabilitiesWorkspace{
 				WorkspaceFolders: &protocol.ServerCapabilitiesWorkspaceFolders{

@@ -139,6 +139,8 @@ func (s *server) requestTable() map[string]requestHandler {
 		MethodStatus:  handle(s.status),
 		MethodReindex: handle(s.reindex),
 		MethodSync:    handle(s.sync),
+		MethodPause:   handle(s.pause),
+		MethodResume:  handle(s.resume),
 
 		"textDocument/hover":        handle(s.hover),
 		"textDocument/codeAction":   handle(s.codeAction),

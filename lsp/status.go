@@ -39,6 +39,27 @@ func (s *server) reindex(ctx context.Context, req *request, p ReindexParams) (an
 	return nil, queryError(view.Reindex(ctx, p))
 }
 
+// pause stops background work.
+func (s *server) pause(ctx context.Context, req *request, _ WorkDone) (*PauseResult, error) {
+	return s.setPaused(ctx, req, true)
+}
+
+// resume lets background work go on.
+func (s *server) resume(ctx context.Context, req *request, _ WorkDone) (*PauseResult, error) {
+	return s.setPaused(ctx, req, false)
+}
+
+func (s *server) setPaused(ctx context.Context, req *request, paused bool) (*PauseResult, error) {
+	view, err := s.manager.viewFor(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := view.SetPaused(ctx, paused); err != nil {
+		return nil, err
+	}
+	return &PauseResult{Paused: paused}, nil
+}
+
 // sync answers when every change that was sent before it is searchable.
 func (s *server) sync(ctx context.Context, req *request, p SyncParams) (*SyncResult, error) {
 	done, err := s.working(p.WorkDoneToken, "coderag: indexing", "")

@@ -46,6 +46,8 @@ type View interface {
 	Resolve(path string) (abs string, ok bool)
 	Status(ctx context.Context) (wire.Status, error)
 	Reindex(ctx context.Context, p wire.ReindexParams) error
+	// SetPaused stops background work, or lets it go on.
+	SetPaused(ctx context.Context, paused bool) error
 }
 
 // FromEngine makes a Workspace of an engine.

@@ -53,9 +53,11 @@ type Options struct {
 	Quiet time.Duration
 	// OpenStore opens the store of one index directory.
 	OpenStore func(ctx context.Context, dir string) (store.Store, error)
-	Logger    *slog.Logger
-	Progress  func(wire.Progress)
-	Changed   func()
+	// Gate tells background work when it may go on; nil for one that is open.
+	Gate     *Gate
+	Logger   *slog.Logger
+	Progress func(wire.Progress)
+	Changed  func()
 	// Notice is called with the first notice of each kind.
 	Notice func(text string)
 }
@@ -66,6 +68,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Quiet <= 0 {
 		o.Quiet = defaultQuiet
+	}
+	if o.Gate == nil {
+		o.Gate = NewGate(0)
 	}
 	if o.Files.MaxBytes <= 0 {
 		o.Files.MaxBytes = file.DefaultMaxBytes

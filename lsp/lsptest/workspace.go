@@ -31,6 +31,7 @@ type Workspace struct {
 	applied  []string          // "didOpen Opened main.go", ...
 	touched  []string
 	closed   bool
+	paused   bool
 }
 
 var _ lsp.Workspace = (*Workspace)(nil)
@@ -367,10 +368,23 @@ func (v view) Resolve(path string) (string, bool) {
 }
 
 func (v view) Status(ctx context.Context) (wire.Status, error) {
+	v.w.mu.Lock()
+	paused := v.w.paused
+	v.w.mu.Unlock()
 	return wire.Status{
-		Version: "test", Coverage: v.coverage(), Notices: []string{},
+		Version: "test", Paused: paused, Coverage: v.coverage(), Notices: []string{},
 		SkippedFiles: []wire.SkippedFile{{Path: "x", Reason: "binary"}},
 	}, v.w.before(ctx, "status")
+}
+
+func (v view) SetPaused(ctx context.Context, paused bool) error {
+	if err := v.w.before(ctx, "pause"); err != nil {
+		return err
+	}
+	v.w.mu.Lock()
+	defer v.w.mu.Unlock()
+	v.w.paused = paused
+	return nil
 }
 
 func (v view) Reindex(ctx context.Context, _ wire.ReindexParams) error {
