@@ -79,6 +79,9 @@ func (r *ranking) adjust(c *candidate) float64 {
 	if r.an.Plan.Route == query.RouteFast || r.an.Intent == query.FindDefinition {
 		s += soughtDefinition * c.features[fDefBest]
 	}
+	if r.an.Plan.Route == query.RouteFast && c.features[fLexCover] > allWords {
+		s += soughtWords
+	}
 	switch doc := r.in.Document; {
 	case doc == "":
 	case doc == c.file.Path:
@@ -96,8 +99,12 @@ const (
 	// soughtDefinition is what the definition of a name gains where nothing
 	// else is asked for.
 	soughtDefinition = 4.0
-	sameFile         = 1.0
-	sameDir          = 0.5
+	// soughtWords is what a file with all words of an identifier, a code or a file
+	// name gains where nothing else is asked for: more than what any kind of file
+	// loses, since the others do not hold what was sought.
+	soughtWords = 8.0
+	sameFile    = 1.0
+	sameDir     = 0.5
 )
 
 // why tells in words what raised a hit.

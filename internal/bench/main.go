@@ -98,6 +98,7 @@ func parts() []part {
 		{"words", benchWords},
 		{"index", benchIndex},
 		{"ask", benchAsk},
+		{"live", benchLive},
 	}
 }
 
