@@ -1,0 +1,13 @@
+package memory
+
+import "golang.org/x/sys/unix"
+
+func machine() int64 {
+	n, err := unix.SysctlUint64("hw.memsize")
+	if err != nil {
+		return 0
+	}
+	return int64(n)
+}
+
+func granted() int64 { return 0 }
