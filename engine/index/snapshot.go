@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -265,6 +266,19 @@ func (s *Snapshot) File(path string) *File {
 
 // Files returns all files in path order. The slice is shared: do not change it.
 func (s *Snapshot) Files() []*File { return s.order() }
+
+// Docs yields every document, in no particular order.
+func (s *Snapshot) Docs() iter.Seq[*Doc] {
+	return func(yield func(*Doc) bool) {
+		for i, p := range s.parts {
+			for d := range p.docs {
+				if s.isLive(i, d) && !yield(&p.docs[d]) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // DocsOf returns a file's documents in line order.
 func (s *Snapshot) DocsOf(f *File) []Ref {

@@ -3,6 +3,7 @@ package index
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -210,6 +211,68 @@ func (ix *Index) Resolve(path string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Admits turns a workspace path, of which nothing need be true, into the
+// absolute path of a file that is indexed or would be if it existed. ok is false
+// where the path leaves the workspace, where its rules leave the file out, and
+// where a symlink leads there: such a file is not to be read. Of roots whose
+// name fits, one that has the file comes first.
+func (ix *Index) Admits(path string) (abs string, ok bool) {
+	for _, r := range ix.roots {
+		rel, in := strings.CutPrefix(path, r.prefix)
+		if !in || !filepath.IsLocal(filepath.FromSlash(rel)) {
+			continue
+		}
+		at := r.abs(rel)
+		if back, in := r.rel(at); !in || back != rel || r.foreign(rel) || r.rulesNow().Ignored(rel) || r.linked(rel) {
+			continue
+		}
+		if _, err := os.Lstat(at); err == nil {
+			return at, true
+		}
+		if !ok {
+			abs, ok = at, true
+		}
+	}
+	return abs, ok
+}
+
+// linked reports whether a symlink is on the way from the root to a path in it,
+// or at its end.
+func (r *root) linked(rel string) bool {
+	for i := 0; i <= len(rel); i++ {
+		if i < len(rel) && rel[i] != '/' {
+			continue
+		}
+		info, err := os.Lstat(r.abs(rel[:i]))
+		if err != nil {
+			return false // nothing is there
+		}
+		if info.Mode()&os.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Relative returns other workspace paths that a path may stand for, where it was
+// written in a workspace with other folders: from, a workspace path, names the
+// file in which it was. One of several folders is not prefixed where it is the
+// only one, and the other way round.
+func (ix *Index) Relative(path, from string) []string {
+	if len(ix.roots) == 1 {
+		if rel, ok := strings.CutPrefix(path, ix.roots[0].Name+"/"); ok {
+			return []string{rel}
+		}
+		return nil
+	}
+	for _, r := range ix.roots {
+		if strings.HasPrefix(from, r.prefix) {
+			return []string{r.prefix + path}
+		}
+	}
+	return nil
 }
 
 // WorkspacePath turns an absolute path into a workspace path; ok is false

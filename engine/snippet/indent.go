@@ -151,6 +151,11 @@ func reindent(lines []string, target style) []string {
 	if !source.known || !target.known || source.tabs == target.tabs && (source.tabs || source.spaces == target.spaces) {
 		return lines
 	}
+	return restep(lines, source, target)
+}
+
+// restep writes whole steps of one style's indentation as steps of another's.
+func restep(lines []string, source, target style) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
 		in := leading(line)

@@ -41,7 +41,6 @@ func Parse(line string) (Citation, bool) {
 	}
 	start := len(line) - len(rest)
 
-	const tag = " sha256:"
 	at := strings.LastIndex(rest, tag)
 	if at < 0 {
 		return Citation{}, false

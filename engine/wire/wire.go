@@ -396,3 +396,68 @@ type Progress struct {
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 }
+
+// The values of CheckedCitation.State.
+const (
+	CitationExact   = "exact"   // the lines stand where they were cited
+	CitationMoved   = "moved"   // they stand elsewhere
+	CitationChanged = "changed" // the file is there, the lines are nowhere
+	CitationGone    = "gone"    // the file is not there, nor the lines elsewhere
+	CitationUnknown = "unknown" // the path names no file that is indexed here: it was not read
+)
+
+// CitationsParams ask what became of the citation lines of a document.
+type CitationsParams struct {
+	// URI and Text are the document's. It need not be in the workspace.
+	URI  string `json:"uri"`
+	Text string `json:"text"`
+	// Line is the only citation line that is looked at, 1-based; 0 for all.
+	Line int `json:"line,omitempty"`
+	// Instead also asks for the texts, and for the lines that stand in place of
+	// changed ones.
+	Instead bool `json:"instead,omitempty"`
+}
+
+// CheckedCitation is a citation line of a document, and what became of the
+// lines that it cites.
+type CheckedCitation struct {
+	// Line is where it stands, 1-based.
+	Line int `json:"line"`
+	// Path, StartLine, EndLine and SHA8 are what it says.
+	Path      string `json:"path"`
+	StartLine int    `json:"startLine"`
+	EndLine   int    `json:"endLine"`
+	SHA8      string `json:"sha8"`
+	State     string `json:"state"`
+	// URI is the cited file's; "" where the path names none.
+	URI string `json:"uri,omitempty"`
+	// Now is where moved lines stand, or with CitationsParams.Instead what
+	// stands in place of changed ones; Text is only set with that. It is null
+	// for all others.
+	Now *Citation `json:"now,omitempty"`
+	// Was are the lines as they were cited, where they are known (with
+	// CitationsParams.Instead).
+	Was string `json:"was,omitempty"`
+}
+
+// CitationsResult holds a document's citation lines in order.
+type CitationsResult struct {
+	Citations []CheckedCitation `json:"citations"`
+}
+
+// CitationsReport is what `coderag-ls citations --json` prints.
+type CitationsReport struct {
+	Files []CitedDocument `json:"files"`
+	// Scanned counts the files that were looked through, Checked the citations
+	// in them, Drifted those that are not exact.
+	Scanned int `json:"scanned"`
+	Checked int `json:"checked"`
+	Drifted int `json:"drifted"`
+}
+
+// CitedDocument is a file and those of its citations that are reported.
+type CitedDocument struct {
+	URI       string            `json:"uri"`
+	Path      string            `json:"path"`
+	Citations []CheckedCitation `json:"citations"`
+}
