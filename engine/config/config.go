@@ -95,6 +95,7 @@ type LSP struct {
 	CodeLens      bool `setting:"lsp.codeLens" default:"false" doc:"Show above each definition how often it is used."`
 	CodeActions   bool `setting:"lsp.codeActions" default:"true" doc:"Offer to insert cited snippets."`
 	DocumentLinks bool `setting:"lsp.documentLinks" default:"true" doc:"Make citations in documents clickable."`
+	CitationDrift bool `setting:"lsp.citationDrift" default:"true" doc:"Tell where inserted citations no longer hold, and offer to mend them."`
 }
 
 // Log are the settings of logging.
