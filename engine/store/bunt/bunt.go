@@ -7,6 +7,7 @@
 //	index.db                buntdb's log
 //	index.db.damaged-<time> a log that could not be read, the latest one
 //	index.db.new            a log that is being written; may be removed
+//	index.db.mark           what of the log was made durable last (mark.go)
 //
 // Keys of the log, and their values (after a CRC-32C of key and value):
 //
@@ -36,6 +37,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -69,6 +71,8 @@ const (
 type Options struct {
 	// Now is the clock that names damaged files; nil means time.Now.
 	Now func() time.Time
+	// Fsync makes a file or directory durable; nil means (*os.File).Sync.
+	Fsync func(*os.File) error
 }
 
 // Store is a store.Store in one directory.
@@ -80,12 +84,19 @@ type Store struct {
 	// mu is held for reading by every use of db and for writing where it is replaced or closed.
 	mu     sync.RWMutex
 	db     *buntdb.DB
-	sync   *os.File // the log, for fsync: buntdb has none to call
+	log    *os.File // index.db, for fsync: buntdb has none to call
 	closed bool
 	broken error // set when buntdb gave up half-way
 
 	// writing is held by what changes the store, before mu.
 	writing sync.Mutex
+
+	flusher flusher
+	lost    atomic.Pointer[error] // why what was written may not be on disk, nil where it may be
+
+	marking sync.Mutex // guards what was summed of the log (mark.go)
+	summed  int64
+	sum     uint32
 
 	stats   sync.Mutex
 	files   int
@@ -108,7 +119,10 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+	if opts.Fsync == nil {
+		opts.Fsync = (*os.File).Sync
+	}
+	if err := makeDir(dir, opts.Fsync); err != nil {
 		return nil, openError(dir, err)
 	}
 	if err := restrict(dir, dirMode); err != nil {
@@ -124,11 +138,55 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 		os.Remove(s.path(newFile)) // of a Shrink that did not come to its end
 		err = s.load(bad)
 	}
+	if err == nil {
+		err = s.begin()
+	}
+	if len(s.damaged) > 0 && s.notice == changed {
+		s.notice = "" // it is counted what
+	}
 	if err != nil {
 		unlock(l)
 		return nil, openError(dir, err)
 	}
 	return s, nil
+}
+
+// begin makes what was opened durable and starts to keep it so.
+func (s *Store) begin() error {
+	fi, err := s.log.Stat()
+	if err == nil {
+		err = errors.Join(s.opts.Fsync(s.log), s.syncDir())
+	}
+	if err != nil {
+		return errors.Join(err, s.db.Close(), s.log.Close())
+	}
+	s.writeMark(fi.Size(), false)
+	s.flusher.start(s.flush)
+	return nil
+}
+
+// syncDir makes renames in the store's directory durable.
+func (s *Store) syncDir() error { return syncDir(s.dir, s.opts.Fsync) }
+
+// makeDir makes a directory and those above it, durably.
+func makeDir(dir string, fsync func(*os.File) error) error {
+	if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
+		return nil
+	}
+	up := filepath.Dir(dir)
+	if up != dir {
+		if err := makeDir(up, fsync); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, dirMode); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			// Another process made it just now, or it is no directory.
+			return os.MkdirAll(dir, dirMode)
+		}
+		return err
+	}
+	return syncDir(up, fsync)
 }
 
 // openError says what failed and what to do about it.
@@ -181,7 +239,7 @@ func (s *Store) load(bad bool) error {
 		f.Close()
 		return err
 	}
-	s.db, s.sync = db, f
+	s.db, s.log = db, f
 	if err := s.count(bad); err != nil {
 		f.Close()
 		db.Close()
@@ -198,7 +256,7 @@ func (s *Store) openDB(path string) (*buntdb.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = db.SetConfig(buntdb.Config{SyncPolicy: buntdb.EverySecond, AutoShrinkDisabled: true})
+	err = db.SetConfig(buntdb.Config{SyncPolicy: buntdb.Never, AutoShrinkDisabled: true})
 	if err == nil {
 		err = db.Update(func(tx *buntdb.Tx) error {
 			if _, err := tx.Get(metaKey); err == nil {
@@ -283,17 +341,9 @@ func (s *Store) update(db *buntdb.DB, fn func(tx *buntdb.Tx) error) (err error) 
 			s.stats.Unlock()
 		}
 	}()
-	return full(db.Update(fn))
-}
-
-// Sync makes everything acknowledged so far durable.
-func (s *Store) Sync(ctx context.Context) error {
-	return s.use(ctx, func(*buntdb.DB) error {
-		if err := s.sync.Sync(); err != nil {
-			return fmt.Errorf("syncing index %s: %w", s.dir, full(err))
-		}
-		return nil
-	})
+	err = db.Update(fn)
+	s.flusher.wake()
+	return full(err)
 }
 
 // Info tells size and state.
@@ -304,7 +354,7 @@ func (s *Store) Info() store.Info {
 	if s.closed {
 		return info
 	}
-	if fi, err := s.sync.Stat(); err == nil {
+	if fi, err := s.log.Stat(); err == nil {
 		info.Bytes = fi.Size()
 	}
 	s.stats.Lock()
@@ -323,6 +373,7 @@ func (s *Store) spoil(key string) {
 
 // Close makes everything durable and gives the directory back.
 func (s *Store) Close() error {
+	s.flusher.stop()
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.mu.Lock()
@@ -332,7 +383,13 @@ func (s *Store) Close() error {
 	}
 	broken := s.state()
 	s.closed = true
-	err := s.sync.Sync()
+	err := s.opts.Fsync(s.log)
+	if lost := s.lost.Load(); err == nil && lost != nil {
+		err = *lost
+	}
+	if fi, e := s.log.Stat(); e == nil && err == nil && broken == nil {
+		s.writeMark(fi.Size(), true)
+	}
 	if broken == nil {
 		if e := s.db.Close(); err == nil {
 			err = e
@@ -340,7 +397,7 @@ func (s *Store) Close() error {
 	} else {
 		err = nil // was told before; buntdb may still hold its locks
 	}
-	s.sync.Close()
+	s.log.Close()
 	if e := unlock(s.lock); err == nil {
 		err = e
 	}

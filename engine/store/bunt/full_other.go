@@ -4,6 +4,7 @@ package bunt
 
 import (
 	"errors"
+	"os"
 	"syscall"
 )
 
@@ -19,4 +20,4 @@ func isFull(err error) bool {
 }
 
 // syncDir does nothing: directories cannot be synced here.
-func syncDir(string) error { return nil }
+func syncDir(string, func(*os.File) error) error { return nil }

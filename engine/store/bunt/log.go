@@ -137,10 +137,13 @@ type verdict struct {
 	badSums int
 	// meta is the value of the first command, "" where that is not the meta record.
 	meta string
+	// prefix is the checksum of as many bytes as were asked for. It is not
+	// complete where the log is damaged or shorter.
+	prefix uint32
 }
 
-// inspect checks a log.
-func inspect(path string) (v verdict, err error) {
+// inspect checks a log and sums its first bytes up to a limit.
+func inspect(path string, limit int64) (v verdict, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return v, err
@@ -151,15 +154,17 @@ func inspect(path string) (v verdict, err error) {
 		return v, err
 	}
 	v.size = fi.Size()
-	l := newLogReader(f, v.size)
+	prefix := &summer{limit: limit}
+	l := newLogReader(io.TeeReader(f, prefix), v.size)
 	var c command
 	for first := true; ; first = false {
 		switch err := l.next(&c); err {
 		case nil:
 		case io.EOF:
+			v.prefix = prefix.sum
 			return v, nil
 		case errTorn:
-			v.torn = true
+			v.torn, v.prefix = true, prefix.sum
 			return v, v.refute(path)
 		case errDamaged:
 			v.damaged = true
@@ -179,17 +184,24 @@ func inspect(path string) (v verdict, err error) {
 	}
 }
 
+// followed reports whether a whole record stands behind the sound part.
+func (v *verdict) followed(path string) (bool, error) {
+	rest, err := readFrom(path, v.sound)
+	if err != nil {
+		return false, err
+	}
+	at, _ := resync(rest, 1)
+	return at >= 0, nil
+}
+
 // refute looks whether a torn end is a flipped length in the middle: then
 // whole records follow.
 func (v *verdict) refute(path string) error {
-	rest, err := readFrom(path, v.sound)
-	if err != nil {
-		return err
-	}
-	if at, _ := resync(rest, 1); at >= 0 {
+	more, err := v.followed(path)
+	if more {
 		v.torn, v.damaged = false, true
 	}
-	return nil
+	return err
 }
 
 func readFrom(path string, offset int64) ([]byte, error) {
@@ -232,7 +244,7 @@ func resync(b []byte, from int) (at, end int) {
 // wants to a new log at to, with a fresh meta record in front, and returns how
 // many there were. Values that a damaged command replaced may come back: the
 // owner compares them with the files anyway.
-func salvage(from, to string, keep func(key string) bool) (records int, err error) {
+func (s *Store) salvage(from, to string, keep func(key string) bool) (records int, err error) {
 	b, err := readFrom(from, 0)
 	if err != nil {
 		return 0, err
@@ -272,7 +284,7 @@ func salvage(from, to string, keep func(key string) bool) (records int, err erro
 	if err := w.Flush(); err != nil { // keeps the first error of all writes
 		return 0, err
 	}
-	if err := f.Sync(); err != nil {
+	if err := s.opts.Fsync(f); err != nil {
 		return 0, err
 	}
 	return records, f.Close()

@@ -331,8 +331,13 @@ func (s *Store) KeepVectors(ctx context.Context, keep func(model string, key sto
 func (s *Store) Shrink(ctx context.Context) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	return s.rewrite(ctx)
+}
+
+// rewrite is Shrink for a caller that holds writing.
+func (s *Store) rewrite(ctx context.Context) error {
 	fresh := s.path(newFile)
-	err := s.use(ctx, func(db *buntdb.DB) error { return save(db, fresh) })
+	err := s.use(ctx, func(db *buntdb.DB) error { return s.save(db, fresh) })
 	if err != nil {
 		os.Remove(fresh)
 		return fmt.Errorf("shrinking index %s: %w", s.dir, full(err))
@@ -342,19 +347,30 @@ func (s *Store) Shrink(ctx context.Context) error {
 	if err := s.state(); err != nil {
 		return err
 	}
+	// What is marked is not what the new log begins with.
+	if err := os.Remove(s.path(markFile)); err == nil {
+		if err := s.syncDir(); err != nil {
+			return fmt.Errorf("shrinking index %s: %w", s.dir, err)
+		}
+	}
 	if err := s.db.Close(); err != nil {
 		return s.fail(err)
 	}
-	s.sync.Close()
+	s.log.Close()
 	moved := os.Rename(fresh, s.path(dbFile)) // else the old log goes on
+	s.forgetSum()
 	if err := s.load(false); err != nil {
 		return s.fail(err)
 	}
 	if moved != nil {
 		return fmt.Errorf("shrinking index %s: %w", s.dir, moved)
 	}
-	if err := syncDir(s.dir); err != nil {
+	if err := s.syncDir(); err != nil {
 		return fmt.Errorf("shrinking index %s: %w", s.dir, err)
+	}
+	s.lost.Store(nil)
+	if fi, err := s.log.Stat(); err == nil {
+		s.writeMark(fi.Size(), false)
 	}
 	return nil
 }
@@ -369,7 +385,7 @@ func (s *Store) fail(err error) error {
 }
 
 // save writes the database to a new log and syncs it.
-func save(db *buntdb.DB, path string) error {
+func (s *Store) save(db *buntdb.DB, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
 	if err != nil {
 		return err
@@ -382,7 +398,7 @@ func save(db *buntdb.DB, path string) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := s.opts.Fsync(f); err != nil {
 		return err
 	}
 	return f.Close()

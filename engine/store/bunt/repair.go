@@ -16,17 +16,33 @@ import (
 // values in it whose checksums fail.
 func (s *Store) repair() (bad bool, err error) {
 	path := s.path(dbFile)
-	v, err := inspect(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	m, marked := s.readMark()
+	v, err := inspect(path, m.size)
+	if errors.Is(err, fs.ErrNotExist) {
 		// A crash may have come between putting the damaged log aside and its successor
 		// in its place.
-		if v, err := inspect(s.path(newFile)); err == nil && v.meta == strconv.Itoa(Schema) && !v.torn && !v.damaged {
-			return v.badSums > 0, os.Rename(s.path(newFile), path)
+		v, err = inspect(s.path(newFile), m.size)
+		switch {
+		case err == nil && v.meta == strconv.Itoa(Schema) && !v.torn && !v.damaged:
+			if err := os.Rename(s.path(newFile), path); err != nil {
+				return false, err
+			}
+			if err := s.syncDir(); err != nil {
+				return false, err
+			}
+		default:
+			v, err = verdict{}, nil
 		}
-		return false, nil
-	case err != nil:
+		if marked {
+			s.notice = m.compare(v)
+		}
+		return v.badSums > 0, err
+	}
+	if err != nil {
 		return false, err
+	}
+	if marked {
+		s.notice = m.compare(v)
 	}
 	schema, unknown := strconv.Atoi(v.meta)
 	switch {
@@ -35,6 +51,13 @@ func (s *Store) repair() (bad bool, err error) {
 	case unknown == nil && schema > Schema:
 		return false, fmt.Errorf("opening index %s: %w (schema %d; this program reads %d): use the newer program, or delete the directory to index again",
 			s.dir, store.ErrNewer, schema, Schema)
+	case unknown == nil && schema == Schema && v.damaged && marked && m.closed && v.sound == m.size:
+		// Nothing was written since, so that nothing is lost with what stands
+		// behind: zeros, mostly, from a file system that had reserved room.
+		if more, err := v.followed(path); err != nil || !more {
+			return v.badSums > 0, errors.Join(err, os.Truncate(path, v.sound))
+		}
+		return false, s.quarantine(v)
 	case unknown != nil || v.damaged:
 		return false, s.quarantine(v)
 	case schema < Schema:
@@ -53,10 +76,13 @@ func (s *Store) quarantine(v verdict) error {
 	if err != nil {
 		return err
 	}
-	n, err := salvage(path, fresh, func(string) bool { return true })
+	n, err := s.salvage(path, fresh, func(string) bool { return true })
 	saved := fmt.Sprintf("%d records of it were saved", n)
 	if err != nil {
 		os.Remove(fresh)
+		if isFull(err) {
+			return err // with more room, it can be saved
+		}
 		saved = fmt.Sprintf("nothing of it could be saved (%v)", err)
 	}
 	if err := os.Rename(path, aside); err != nil {
@@ -72,7 +98,7 @@ func (s *Store) quarantine(v verdict) error {
 	for _, o := range older { // one is enough to look at
 		os.Remove(o)
 	}
-	return syncDir(s.dir)
+	return s.syncDir()
 }
 
 // escapeGlob makes a path match itself only.
@@ -94,7 +120,7 @@ func escapeGlob(p string) string {
 // migrate keeps the vectors of an older schema: they are expensive, and their form is as old as
 // the first. Files are indexed again.
 func (s *Store) migrate(from int) error {
-	n, err := salvage(s.path(dbFile), s.path(newFile), func(key string) bool {
+	n, err := s.salvage(s.path(dbFile), s.path(newFile), func(key string) bool {
 		return len(key) > 0 && (key[:1] == modelChar || key[:1] == vecPrefix)
 	})
 	if err != nil {
@@ -104,5 +130,5 @@ func (s *Store) migrate(from int) error {
 		return fmt.Errorf("migrating from schema %d: %w", from, err)
 	}
 	s.notice = fmt.Sprintf("The index was of an older schema (%d; now %d): files are indexed again, %d records of vectors were kept.", from, Schema, n)
-	return syncDir(s.dir)
+	return s.syncDir()
 }
