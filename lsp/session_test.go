@@ -12,10 +12,10 @@ import (
 
 var update = lsptest.Update()
 
-// engineServer is a server on the real engine, with its index in a folder of
-// the test's and nothing of this machine's settings.
-func engineServer(t testing.TB) lsp.Options {
-	layers, problems := config.Layers{}.WithFlags(map[string]string{"index.cacheDir": t.TempDir(), "embed.provider": "static"})
+// engineServer is a server on the real engine, with its index in a folder and
+// nothing of this machine's settings.
+func engineServer(t testing.TB, cache string) lsp.Options {
+	layers, problems := config.Layers{}.WithFlags(map[string]string{"index.cacheDir": cache, "embed.provider": "static"})
 	for _, p := range problems {
 		t.Fatal(p)
 	}
@@ -32,8 +32,8 @@ func engineServer(t testing.TB) lsp.Options {
 	}
 }
 
-// TestSessions plays editing sessions on the real engine. Every hit and every
-// citation in them is held against the text that the editor shows.
+// TestSessions plays editing sessions on the real engine, in one mode. The
+// program's own tests play them in all.
 func TestSessions(t *testing.T) {
-	lsptest.Run(t, "testdata/sessions/*.txtar", *update, engineServer, nil)
+	lsptest.Host{Server: engineServer, Modes: lsptest.Modes()[:1], Update: *update}.Run(t, "testdata/sessions/*.txtar")
 }

@@ -12,9 +12,10 @@ import (
 
 // buffer is an open document.
 type buffer struct {
-	uri     string
-	version int
-	content string
+	uri      string
+	language string
+	version  int
+	content  string
 }
 
 // WorkspaceEdit is what is taken of LSP's: edits of documents.
@@ -45,7 +46,7 @@ func URI(pathOrURI string) string {
 
 // Open opens a file, or an untitled document, with the text.
 func (e *Editor) Open(pathOrURI, language, content string) {
-	b := &buffer{uri: URI(pathOrURI), version: 1, content: content}
+	b := &buffer{uri: URI(pathOrURI), language: language, version: 1, content: content}
 	e.mu.Lock()
 	e.buffers[b.uri] = b
 	e.mu.Unlock()
@@ -161,11 +162,29 @@ func (e *Editor) Close(pathOrURI string) {
 
 // Changed tells that files changed on disk, as the client's own watcher does.
 func (e *Editor) Changed(paths ...string) {
-	var changes []any
+	var events []FileEvent
 	for _, path := range paths {
-		changes = append(changes, map[string]any{"uri": URI(path), "type": 2})
+		events = append(events, FileEvent{URI(path), FileChanged})
 	}
-	e.Notify("workspace/didChangeWatchedFiles", map[string]any{"changes": changes})
+	e.Watched(events...)
+}
+
+// FileEvent is LSP's.
+type FileEvent struct {
+	URI  string `json:"uri"`
+	Type int    `json:"type"`
+}
+
+// The types of a FileEvent.
+const (
+	FileCreated = 1
+	FileChanged = 2
+	FileDeleted = 3
+)
+
+// Watched tells what the client's own watcher saw.
+func (e *Editor) Watched(events ...FileEvent) {
+	e.Notify("workspace/didChangeWatchedFiles", map[string]any{"changes": events})
 }
 
 // Position is where the n-th byte of an open document stands.

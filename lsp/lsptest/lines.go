@@ -84,3 +84,9 @@ func offsetOf(s string, p text.Position, enc text.Encoding) (int, error) {
 	}
 	return at, nil // a column behind the line's end is its end
 }
+
+// splits reports whether a text cannot be parted at an offset: within a
+// character or a line end.
+func splits(s string, at int) bool {
+	return at > 0 && at < len(s) && (!utf8.RuneStart(s[at]) || s[at-1] == '\r' && s[at] == '\n')
+}

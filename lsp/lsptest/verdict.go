@@ -1,0 +1,56 @@
+package lsptest
+
+import (
+	"fmt"
+	"time"
+)
+
+// Verdict says how an expectation stands.
+type Verdict int
+
+// The verdicts.
+const (
+	Met        Verdict = iota // it holds
+	Unmet                     // it does not hold; what was done may still make it true
+	Unmeetable                // it does not hold, and nothing under way can change that
+)
+
+// patienceForNews is how long an expectation waits for the server to say
+// something before it is looked at again without.
+const patienceForNews = 50 * time.Millisecond
+
+// Expect looks at a condition until it is met, each time that the server has
+// said something. check returns a reason with a verdict that is not Met. The
+// error says why the condition is not met, at once where it is unmeetable.
+func (e *Editor) Expect(check func() (Verdict, string)) error {
+	deadline := time.Now().Add(patience)
+	for {
+		e.mu.Lock()
+		seen := len(e.received)
+		e.mu.Unlock()
+		verdict, why := check()
+		switch {
+		case verdict == Met:
+			return nil
+		case verdict == Unmeetable:
+			return fmt.Errorf("unmeetable: %s", why)
+		case time.Now().After(deadline):
+			return fmt.Errorf("unmet after %v: %s", patience, why)
+		case e.hasEnded():
+			return fmt.Errorf("the connection ended: %s", why)
+		}
+		e.awaitNews(seen)
+	}
+}
+
+// awaitNews returns when more messages were received, soon in any case.
+func (e *Editor) awaitNews(seen int) {
+	timer := time.AfterFunc(patienceForNews, e.cond.Broadcast)
+	defer timer.Stop()
+	until := time.Now().Add(patienceForNews)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for len(e.received) == seen && time.Now().Before(until) && !e.hasEnded() {
+		e.cond.Wait()
+	}
+}
