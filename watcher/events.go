@@ -1,16 +1,23 @@
 package watcher
 
 import (
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// manyEvents is how many paths are kept: above it they are dropped for a look
-// at everything, as when the system's own queue overflows.
-const manyEvents = 100_000
+const (
+	// manyEvents is how many paths are kept: above it they are dropped for a look
+	// at everything, as when the system's own queue overflows.
+	manyEvents = 100_000
+	// swell is the number of paths for which a batch waits as long again as for
+	// one path, up to mostSwell times as long.
+	swell     = 250
+	mostSwell = 10
+	// manyNoisy bounds the paths whose events are known to be of no interest.
+	manyNoisy = 10_000
+)
 
 // events are the system's events since they were last taken, by path.
 type events struct {
@@ -20,12 +27,13 @@ type events struct {
 	ops         map[string]fsnotify.Op
 	overflow    bool
 	first, last time.Time
-	// locked is true while a git command holds the index lock.
-	locked bool
+	// noisy are files that are not kept: a log that is written all the time must
+	// hold nothing up.
+	noisy map[string]bool
 }
 
 func newEvents() *events {
-	return &events{wake: make(chan struct{}, 1), ops: map[string]fsnotify.Op{}}
+	return &events{wake: make(chan struct{}, 1), ops: map[string]fsnotify.Op{}, noisy: map[string]bool{}}
 }
 
 func (e *events) add(ev fsnotify.Event) {
@@ -34,14 +42,31 @@ func (e *events) add(ev fsnotify.Event) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if ev.Op&^(fsnotify.Write|fsnotify.Chmod) == 0 && e.noisy[ev.Name] {
+		return
+	}
 	e.ops[ev.Name] |= ev.Op
 	if len(e.ops) > manyEvents {
 		e.ops, e.overflow = map[string]fsnotify.Op{}, true
 	}
-	if filepath.Base(ev.Name) == "index.lock" && isGitDir(filepath.Dir(ev.Name)) {
-		e.locked = ev.Has(fsnotify.Create)
-	}
 	e.happened()
+}
+
+// ignore has writes to files that are not kept passed over.
+func (e *events) ignore(path string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.noisy) >= manyNoisy {
+		clear(e.noisy)
+	}
+	e.noisy[path] = true
+}
+
+// heed has all events taken again: other files may be kept now.
+func (e *events) heed() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.noisy)
 }
 
 // lost tells that events were.
@@ -64,26 +89,34 @@ func (e *events) happened() {
 	}
 }
 
-// wait returns how much longer to wait for the events to settle.
+// wait returns how much longer to wait for the events to settle: until nothing
+// has come for quiet, but no longer than most, both of which grow with the number
+// of paths.
 func (e *events) wait(now time.Time, quiet, most time.Duration) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.first.IsZero() {
 		return 0
 	}
-	if e.locked {
-		if left := 10*most - now.Sub(e.first); left > 0 {
-			return min(quiet, left)
-		}
+	times := time.Duration(min(1+len(e.ops)/swell, mostSwell))
+	if e.overflow {
+		times = mostSwell
 	}
-	return max(0, min(quiet-now.Sub(e.last), most-now.Sub(e.first)))
+	return max(0, min(times*quiet-now.Sub(e.last), times*most-now.Sub(e.first)))
+}
+
+// taken are events that were taken.
+type taken struct {
+	ops      map[string]fsnotify.Op
+	overflow bool      // some are missing
+	first    time.Time // when they began
 }
 
 // take returns the events and forgets them.
-func (e *events) take() (ops map[string]fsnotify.Op, overflow bool) {
+func (e *events) take() taken {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	ops, overflow = e.ops, e.overflow
-	e.ops, e.overflow, e.first, e.locked = map[string]fsnotify.Op{}, false, time.Time{}, false
-	return ops, overflow
+	all := taken{ops: e.ops, overflow: e.overflow, first: e.first}
+	e.ops, e.overflow, e.first = map[string]fsnotify.Op{}, false, time.Time{}
+	return all
 }

@@ -4,8 +4,10 @@ package watcher
 
 import "runtime"
 
-// raiseLimit says what to do about the limit.
-const raiseLimit = "To watch more, raise the limit of open files (ulimit -n) or exclude directories."
+// advice says what to do about a limit.
+func advice(error) string {
+	return "To watch them, raise the limit of open files (ulimit -n) or exclude directories."
+}
 
 // systemLimit returns how many directories to watch. kqueue opens every
 // directory and every file in it: few, so that files are left to open.

@@ -3,72 +3,112 @@ package watcher
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+	"slices"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// tree is what is watched. Only one goroutine uses it.
+// tree is the directories that are kept. Only one goroutine uses it.
 type tree struct {
-	w       *Watcher
-	watched map[string]bool     // directories, by notification
-	gits    map[string]bool     // git's directories, by notification
-	polled  map[string]snapshot // directories, by listing
-	gone    map[string]bool     // roots that are not there
-	notice  string
+	w     *Watcher
+	dirs  map[string]*dir
+	repos map[string]*repo // by work tree
+	gone  map[string]bool  // roots that are not there
+	watches
+	unsure bool // which directories hold indexed files may have changed
+}
+
+// dir is one directory: watched by notification, or looked at.
+type dir struct {
+	id      fileID
+	remote  bool // notification would not tell all changes
+	watched bool
+	// polled is true where it should be watched and cannot be.
+	polled bool
+	// What follows is what the last listing of a directory that is looked at
+	// showed. modTime is 0 where the next look has to list it again.
+	modTime int64
+	files   map[string]stamp // what is kept of it, by name
+	subs    map[string]bool  // directories, by name
 }
 
 func newTree(w *Watcher) *tree {
-	return &tree{
-		w: w, watched: map[string]bool{}, gits: map[string]bool{},
-		polled: map[string]snapshot{}, gone: map[string]bool{},
-	}
+	t := &tree{w: w, dirs: map[string]*dir{}, repos: map[string]*repo{}, gone: map[string]bool{}, unsure: true}
+	t.watches.init(w)
+	return t
 }
 
 func (t *tree) stats() Stats {
-	return Stats{
-		Watches: len(t.watched) + len(t.gits), Cap: t.w.opts.MaxWatches,
-		Polling: len(t.polled), Notice: t.notice,
+	s := Stats{Watches: t.watching, Cap: t.most, Notice: t.notice}
+	for _, d := range t.dirs {
+		if d.polled {
+			s.Polling++
+		}
 	}
+	return s
 }
 
-// start watches the roots.
+// start visits the roots.
 func (t *tree) start(ctx context.Context) {
+	t.watches.open()
 	for _, root := range t.w.opts.Roots {
-		t.addGit(enclosingGitDir(root))
-		t.addTree(ctx, root, nil)
+		if workTree, git := enclosing(root); git != "" {
+			t.repos[workTree] = newRepo(git)
+		}
+		t.enter(ctx, root, nil, false)
 	}
 }
 
 // isRoot reports whether a directory is a root.
-func (t *tree) isRoot(dir string) bool {
-	for _, root := range t.w.opts.Roots {
-		if dir == root {
-			return true
+func (t *tree) isRoot(dir string) bool { return slices.Contains(t.w.opts.Roots, dir) }
+
+// report adds a path to the batch.
+func (t *tree) report(path string, b *batch) {
+	if b != nil {
+		b.add(path, t.repoOf(path))
+	}
+}
+
+// repoOf returns the work tree that a path lies in, nil where that is none.
+func (t *tree) repoOf(path string) *repo {
+	if len(t.repos) == 0 {
+		return nil
+	}
+	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
+		if r := t.repos[at]; r != nil {
+			return r
+		}
+		if at == filepath.Dir(at) {
+			return nil
 		}
 	}
-	return false
+}
+
+// addRepo learns of a work tree.
+func (t *tree) addRepo(workTree string) {
+	git := gitDir(workTree)
+	if old := t.repos[workTree]; old != nil && old.dir == git {
+		return
+	}
+	if delete(t.repos, workTree); git != "" {
+		t.repos[workTree] = newRepo(git)
+	}
 }
 
 // apply updates the tree by the events and adds what they mean to the batch.
 func (t *tree) apply(ctx context.Context, ops map[string]fsnotify.Op, b *batch) {
-	// What went goes first: a directory that was moved keeps its watches under
-	// its former name otherwise.
+	// What went goes first: a directory that was moved keeps its watch under its
+	// former name otherwise.
 	gone := map[string]bool{}
 	for path, op := range ops {
-		if op.Has(fsnotify.Remove) || op.Has(fsnotify.Rename) {
-			if _, polled := t.polled[path]; polled || t.watched[path] || t.gits[path] {
-				gone[path] = true
-			}
+		if t.dirs[path] != nil && (op.Has(fsnotify.Remove) || op.Has(fsnotify.Rename)) {
+			gone[path] = true
 		}
 	}
-	if len(gone) > 0 {
-		t.drop(gone)
-	}
+	t.drop(gone)
 	for path, op := range ops {
 		if ctx.Err() != nil {
 			return
@@ -78,45 +118,46 @@ func (t *tree) apply(ctx context.Context, ops map[string]fsnotify.Op, b *batch) 
 }
 
 func (t *tree) applyOne(ctx context.Context, path string, op fsnotify.Op, wasDir bool, b *batch) {
-	dir, base := filepath.Split(path)
-	if dir = filepath.Clean(dir); t.gits[dir] {
-		if movesBranch(base) {
-			b.rescan("git")
-		}
-		return
-	}
-	if base == ".git" {
-		t.addGit(gitDir(dir))
+	if filepath.Base(path) == ".git" {
+		t.addRepo(filepath.Dir(path))
 		return
 	}
 	if t.isRoot(path) {
 		if wasDir {
+			t.gone[path] = true
 			b.rescan("files")
 		}
-		t.addRoot(ctx, path, b)
+		t.enterRoot(ctx, path, b)
 		return
 	}
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.IsDir():
-		if wasDir {
-			b.add(path) // another directory by the same name
+		if wasDir || t.dirs[path] == nil {
+			// Another directory by the same name, or one where a file was.
+			if wasDir || op.Has(fsnotify.Remove) || op.Has(fsnotify.Rename) {
+				t.report(path, b)
+			}
+			t.enter(ctx, path, b, false)
+			return
 		}
 		if op.Has(fsnotify.Chmod) && t.w.opts.Keep(path, true) {
 			b.rescan("files") // it may have become readable
 		}
-		if _, polled := t.polled[path]; !polled && !t.watched[path] {
-			t.addTree(ctx, path, b)
-		}
 	case wasDir:
-		b.add(path)
+		t.report(path, b)
 	case t.w.opts.Keep(path, false):
-		b.add(path)
+		t.report(path, b)
+		if err == nil && links(info) > 1 {
+			b.rescan("files") // nobody tells of its other names
+		}
+	default:
+		t.w.events.ignore(path)
 	}
 }
 
-// addRoot watches a root that may have come back.
-func (t *tree) addRoot(ctx context.Context, root string, b *batch) {
+// enterRoot visits a root that may have come back.
+func (t *tree) enterRoot(ctx context.Context, root string, b *batch) {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		t.gone[root] = true
 		return
@@ -125,95 +166,141 @@ func (t *tree) addRoot(ctx context.Context, root string, b *batch) {
 		delete(t.gone, root)
 		b.rescan("files")
 	}
-	t.addTree(ctx, root, b)
+	t.enter(ctx, root, b, false)
 }
 
-// addTree watches a directory and those below it that are kept. Where there is
-// a batch, the files of directories that were not watched before are added to
-// it: they came before their directory was watched. A directory is watched
-// before it is listed, so nothing is missed in between.
-func (t *tree) addTree(ctx context.Context, top string, b *batch) {
+// enter visits a directory and those below it that are kept, of those that are
+// known already only with again. Where there is a batch, the files of
+// directories that were not known are added to it: they came before.
+func (t *tree) enter(ctx context.Context, top string, b *batch, again bool) {
 	stack := []string{top}
 	for len(stack) > 0 && ctx.Err() == nil {
-		dir := stack[len(stack)-1]
+		path := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if !t.isRoot(dir) && !t.w.opts.Keep(dir, true) {
+		if t.dirs[path] == nil && !t.isRoot(path) && !t.w.opts.Keep(path, true) {
 			continue
 		}
-		_, polled := t.polled[dir]
-		fresh := !polled && !t.watched[dir]
-		if !t.add(dir) {
-			continue
-		}
-		entries, err := os.ReadDir(dir)
+		stack = append(stack, t.visit(path, b, again)...)
+	}
+}
+
+// visit makes a directory known and returns the directories in it that are to be
+// visited, too.
+func (t *tree) visit(path string, b *batch, again bool) []string {
+	d := t.dirs[path]
+	if d != nil && !again {
+		return nil
+	}
+	if d != nil {
+		l, err := t.list(path)
 		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				t.w.opts.Logger.Debug("listing a directory", "error", err)
-			}
-			continue
+			return nil // looks and events tell
 		}
-		if _, polled = t.polled[dir]; polled && fresh {
-			t.polled[dir] = take(entries)
-		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
-			switch {
-			case e.Name() == ".git":
-				t.addGit(gitDir(dir))
-			case e.IsDir():
-				stack = append(stack, path)
-			case fresh && b != nil && t.w.opts.Keep(path, false):
-				b.add(path)
-			}
-		}
+		return l.dirs(path)
 	}
-}
-
-// add watches one directory, by notification where that can be had. It is false
-// where there is no such directory.
-func (t *tree) add(dir string) bool {
-	if t.watched[dir] {
-		return true
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return nil
 	}
-	err := error(syscall.ENOSPC)
-	if len(t.watched)+len(t.gits) < t.w.opts.MaxWatches {
-		err = t.w.sys.Add(dir)
+	d = &dir{id: idOf(info)}
+	d.remote = t.isRemote(path, d.id)
+	t.dirs[path] = d
+	if up := t.dirs[filepath.Dir(path)]; up != nil && !up.watched && up.subs != nil {
+		up.subs[filepath.Base(path)] = true
 	}
+	l, err := t.list(path)
 	switch {
-	case err == nil:
-		t.watched[dir] = true
-		delete(t.polled, dir)
-		return true
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return false
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
-		if t.notice == "" {
-			t.notice = fmt.Sprintf("%d directories are watched, which is as many as can be; the rest is looked at every %v. %s",
-				len(t.watched), t.w.opts.PollInterval, raiseLimit)
-		}
-	default:
-		t.w.opts.Logger.Debug("watching a directory", "dir", dir, "error", err)
+	case errors.Is(err, fs.ErrNotExist):
+		delete(t.dirs, path)
+		return nil
+	case err != nil:
+		t.w.opts.Logger.Debug("listing a directory", "error", err)
+		return nil // it is looked at: it may become readable
 	}
-	if _, ok := t.polled[dir]; !ok {
-		t.polled[dir] = nil
+	for name := range l.files {
+		t.report(filepath.Join(path, name), b)
 	}
-	return true
+	d.take(l)
+	return append(l.dirs(path), t.settle(path, d, b)...)
 }
 
-// addGit watches git's directory, not what is below it.
-func (t *tree) addGit(dir string) {
-	if dir == "" || t.gits[dir] {
-		return
+// settle has a directory watched that is to be. It returns directories that came
+// meanwhile.
+func (t *tree) settle(path string, d *dir, b *batch) (more []string) {
+	d.polled = false
+	if !t.wanted(path, d) {
+		return nil
 	}
-	if err := t.w.sys.Add(dir); err != nil {
-		t.w.opts.Logger.Debug("watching git's directory", "dir", dir, "error", err)
-		return
+	if d.remote || !t.watch(path, d) {
+		d.polled = true
+		return nil
 	}
-	t.gits[dir] = true
+	// What came before the watch was there nobody told of.
+	before := *d
+	if info, err := os.Lstat(path); err == nil && d.modTime != 0 && info.ModTime().UnixNano() == d.modTime && !t.changedFiles(path, d) {
+		d.files, d.subs = nil, nil
+		return nil
+	}
+	l, err := t.list(path)
+	if err != nil {
+		d.files, d.subs = nil, nil
+		return nil
+	}
+	for name, s := range l.files {
+		if before.files[name] != s {
+			t.report(filepath.Join(path, name), b)
+		}
+	}
+	for name := range before.files {
+		if _, still := l.files[name]; !still {
+			t.report(filepath.Join(path, name), b)
+		}
+	}
+	for name := range before.subs {
+		if sub := filepath.Join(path, name); !l.subs[name] && t.dirs[sub] != nil {
+			t.drop(map[string]bool{sub: true})
+			t.report(sub, b)
+		}
+	}
+	for name := range l.subs {
+		if t.dirs[filepath.Join(path, name)] == nil {
+			more = append(more, filepath.Join(path, name))
+		}
+	}
+	d.files, d.subs = nil, nil
+	return more
+}
+
+// wanted reports whether a directory is to be watched.
+func (t *tree) wanted(path string, d *dir) bool {
+	if holds, known := t.w.opts.Holds(path); known {
+		return holds
+	}
+	if d.watched {
+		return true
+	}
+	for _, s := range d.files {
+		if s.size > 0 && s.mode.IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// isRemote reports whether notification serves a directory. A file system is
+// asked once, where it begins.
+func (t *tree) isRemote(path string, id fileID) bool {
+	if up := t.dirs[filepath.Dir(path)]; up != nil && id.known() && up.id.device == id.device && !t.isRoot(path) {
+		return up.remote
+	}
+	return t.w.remote(path)
 }
 
 // drop forgets directories and all below them.
 func (t *tree) drop(gone map[string]bool) {
+	if len(gone) == 0 {
+		return
+	}
 	under := func(dir string) bool {
 		for {
 			if gone[dir] {
@@ -226,52 +313,43 @@ func (t *tree) drop(gone map[string]bool) {
 			dir = up
 		}
 	}
-	for _, set := range [...]map[string]bool{t.watched, t.gits} {
-		for dir := range set {
-			if under(dir) {
-				t.forget(dir)
-				delete(set, dir)
-			}
+	for path, d := range t.dirs {
+		if under(path) {
+			t.unwatch(path, d)
+			delete(t.dirs, path)
 		}
 	}
-	for dir := range t.polled {
-		if under(dir) {
-			delete(t.polled, dir)
+	for workTree := range t.repos {
+		if under(workTree) {
+			delete(t.repos, workTree)
 		}
 	}
 }
 
-// forget ends a notification.
-func (t *tree) forget(dir string) {
-	err := t.w.sys.Remove(dir)
-	// The system has forgotten what was deleted.
-	if err != nil && !errors.Is(err, fsnotify.ErrNonExistentWatch) && !errors.Is(err, syscall.EINVAL) {
-		t.w.opts.Logger.Debug("ending a watch", "dir", dir, "error", err)
-	}
-}
-
-// resync asks Keep about every directory, watches those that are kept now and
+// resync asks Keep about every directory, visits those that are kept now and
 // forgets those that are not or are gone.
 func (t *tree) resync(ctx context.Context, b *batch) {
+	t.unsure = true
+	t.w.events.heed()
 	gone := map[string]bool{}
-	check := func(dir string) {
-		if t.isRoot(dir) {
-			return
+	for path := range t.dirs {
+		if t.isRoot(path) {
+			continue
 		}
-		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || !t.w.opts.Keep(dir, true) {
-			gone[dir] = true
+		if info, err := os.Lstat(path); err != nil || !info.IsDir() || !t.w.opts.Keep(path, true) {
+			gone[path] = true
 		}
 	}
-	for dir := range t.watched {
-		check(dir)
-	}
-	for dir := range t.polled {
-		check(dir)
-	}
-	if len(gone) > 0 {
-		t.drop(gone)
-	}
+	t.drop(gone)
 	for _, root := range t.w.opts.Roots {
-		t.addRoot(ctx, root, b)
+		t.enterRoot(ctx, root, b)
+		t.enter(ctx, root, b, true)
+	}
+}
+
+// suspect adds every work tree to the batch: anything may have changed.
+func (t *tree) suspect(b *batch) {
+	for workTree := range t.repos {
+		b.of(t.repos[workTree])
 	}
 }

@@ -1,8 +1,9 @@
 // Package watcher tells which paths of a workspace may have changed on disk. It
-// uses the operating system's notifications and polls the directories that
-// these cannot serve. What it reports are hints: a path in a batch may not have
-// changed, and only a look at the disk tells what became of it. The watcher
-// knows nothing of what is done with its batches.
+// watches the directories that hold indexed files by the operating system's
+// notifications and looks at the others now and then; so it does where
+// notifications are not to be had. What it reports are hints: a path in a batch
+// may not have changed, and only a look at the disk tells what became of it. The
+// watcher knows nothing of what is done with its batches.
 package watcher
 
 import (
@@ -23,24 +24,45 @@ type Options struct {
 	// Roots are the absolute directories that are watched with all below them.
 	Roots []string
 	// Keep reports whether a path (absolute) is worth reporting and, for a
-	// directory, worth watching. It is called concurrently with everything
-	// else and must be quick. nil keeps all. Git's own directories are watched
-	// for a change of branch whatever Keep says, and never below.
+	// directory, worth going into. It is called concurrently with everything
+	// else and must be quick. nil keeps all.
 	Keep func(path string, isDir bool) bool
+	// Holds reports whether a directory itself holds files that are indexed;
+	// known is false as long as that is not sure. A directory that holds none is
+	// not watched but looked at: only its own time is, and that of what Keep
+	// keeps in it. Where nothing is known, and for nil, a directory holds files
+	// if there is one in it that is kept and not empty.
+	Holds func(dir string) (holds, known bool)
 	// Debounce is how long nothing must happen before a batch is made; 0 means
-	// 50 ms, in which an editor's atomic save is over.
+	// 50 ms, in which an editor's atomic save is over. The more there is in the
+	// batch, the longer, up to ten times that.
 	Debounce time.Duration
 	// MaxDelay is how long a batch is put off while changes keep coming; 0
-	// means 500 ms. A git command that holds the index lock puts it off longer,
-	// up to ten times MaxDelay, so that a change of branch is one batch.
+	// means 500 ms. It grows with the batch as Debounce does.
 	MaxDelay time.Duration
-	// PollInterval is how often the directories that cannot be watched are
-	// listed; 0 means 2 s. Where a round takes longer than a twentieth of it,
-	// the next one waits in proportion.
+	// GitHold bounds how long a batch is held back while a git command works on
+	// its work tree, so that a change of branch is one batch; 0 means 10 s.
+	GitHold time.Duration
+	// PollInterval is how often the directories are listed that should be watched
+	// and cannot be; 0 means 2 s. Where a round takes longer than a twentieth of
+	// it, the next one waits in proportion. Directories without indexed files are
+	// looked at every 500 ms, or at PollInterval where that is less or where
+	// nothing has happened for a minute.
 	PollInterval time.Duration
+	// PollOnly has no notifications used at all.
+	PollOnly bool
+	// CheckInterval is the time between two batches of Cause "check", which call
+	// for a rescan in a quiet moment, to find what no event told; 0 means 5 min.
+	CheckInterval time.Duration
+	// RetryInterval is the time after which more watches are tried when the
+	// system has refused some; 0 means 10 s.
+	RetryInterval time.Duration
 	// MaxWatches bounds the directories watched by notification, the rest is
 	// polled; 0 means three quarters of what the system grants the user.
 	MaxWatches int
+	// Changed is called with the state whenever it has changed, never
+	// concurrently, and first when all directories were visited. May be nil.
+	Changed func(Stats)
 	// Logger takes the notice of a reached limit and errors of the system; nil
 	// drops them.
 	Logger *slog.Logger
@@ -53,25 +75,27 @@ type Batch struct {
 	Paths []string
 	// Rescan is true where anything may have changed; Paths need not be all.
 	Rescan bool
-	// Cause says what happened, for people: "files", "git", "overflow" or
-	// "start".
+	// Cause says what happened, for people: "files", "git", "overflow", "check"
+	// or "start".
 	Cause string
 }
 
 // Stats are the state of a watcher.
 type Stats struct {
 	// Watches is the number of directories watched by notification, Cap how
-	// many may be, and Polling the number of those that are listed instead.
+	// many may be, and Polling the number of those that hold indexed files and
+	// are listed instead, for the limit or for their file system.
 	Watches, Cap, Polling int
-	// Notice says what the user should know and can do about it; "" where all
-	// is well.
+	// Notice says what the user should know and can do about a reached limit; ""
+	// where all is well. It stays the same for as long as the limit is reached.
 	Notice string
 }
 
 // Watcher watches until it is closed.
 type Watcher struct {
 	opts    Options
-	sys     system
+	open    func() (system, error)
+	remote  func(dir string) bool // a file system that does not tell all changes
 	batches chan Batch
 	events  *events
 	refresh chan struct{}
@@ -99,68 +123,81 @@ type notifier struct{ *fsnotify.Watcher }
 func (n notifier) Events() <-chan fsnotify.Event { return n.Watcher.Events }
 func (n notifier) Errors() <-chan error          { return n.Watcher.Errors }
 
-// New watches the roots until ctx ends or Close is called. Directories are
-// added in the background: a first batch with Rescan, of Cause "start", tells
-// that from then on nothing is missed.
-func New(ctx context.Context, opts Options) (*Watcher, error) {
-	fs, err := fsnotify.NewWatcher()
+func openSystem() (system, error) {
+	n, err := fsnotify.NewWatcher()
 	if err != nil {
-		// No notification at all (EMFILE at the first instance): poll.
-		return start(ctx, opts, unserved{err: err})
+		return nil, err
 	}
-	return start(ctx, opts, notifier{fs})
+	return notifier{n}, nil
 }
 
-// unserved is a system that watches nothing.
-type unserved struct{ err error }
+// New watches the roots until ctx ends or Close is called. Directories are
+// visited in the background: a first batch with Rescan, of Cause "start", tells
+// that from then on nothing is missed. Without any notification (EMFILE at the
+// first instance) everything is polled.
+func New(ctx context.Context, opts Options) (*Watcher, error) {
+	return start(ctx, opts, openSystem, remote)
+}
 
-func (u unserved) Add(string) error            { return u.err }
-func (unserved) Remove(string) error           { return nil }
-func (unserved) Close() error                  { return nil }
-func (unserved) Events() <-chan fsnotify.Event { return nil }
-func (unserved) Errors() <-chan error          { return nil }
-
-func start(ctx context.Context, opts Options, sys system) (*Watcher, error) {
+func start(ctx context.Context, opts Options, open func() (system, error), remote func(string) bool) (*Watcher, error) {
 	roots := make([]string, len(opts.Roots))
 	for i, root := range opts.Roots {
 		if !filepath.IsAbs(root) {
-			return nil, errors.Join(fmt.Errorf("watching %q: not an absolute path", root), sys.Close())
+			return nil, fmt.Errorf("watching %q: not an absolute path", root)
 		}
 		if info, err := os.Stat(root); err != nil {
-			return nil, errors.Join(fmt.Errorf("watching %s: %w", root, err), sys.Close())
+			return nil, fmt.Errorf("watching %s: %w", root, err)
 		} else if !info.IsDir() {
-			return nil, errors.Join(fmt.Errorf("watching %s: not a directory", root), sys.Close())
+			return nil, fmt.Errorf("watching %s: not a directory", root)
 		}
 		roots[i] = filepath.Clean(root)
 	}
 	opts.Roots = roots
-	if opts.Keep == nil {
-		opts.Keep = func(string, bool) bool { return true }
-	}
-	if opts.Debounce <= 0 {
-		opts.Debounce = 50 * time.Millisecond
-	}
-	if opts.MaxDelay <= 0 {
-		opts.MaxDelay = 500 * time.Millisecond
-	}
-	if opts.PollInterval <= 0 {
-		opts.PollInterval = 2 * time.Second
-	}
-	if opts.MaxWatches <= 0 {
-		opts.MaxWatches = systemLimit()
-	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts = opts.withDefaults()
 	run, cancel := context.WithCancel(ctx)
 	w := &Watcher{
-		opts: opts, sys: sys, batches: make(chan Batch), events: newEvents(),
-		refresh: make(chan struct{}, 1), cancel: cancel, stats: Stats{Cap: opts.MaxWatches},
+		opts: opts, open: open, remote: remote, batches: make(chan Batch), events: newEvents(),
+		refresh: make(chan struct{}, 1), cancel: cancel, stats: Stats{Cap: limit(opts)},
 	}
 	w.tree = newTree(w)
-	w.wg.Go(w.read)
 	w.wg.Go(func() { w.process(run) })
 	return w, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Keep == nil {
+		o.Keep = func(string, bool) bool { return true }
+	}
+	if o.Holds == nil {
+		o.Holds = func(string) (bool, bool) { return false, false }
+	}
+	for d, otherwise := range map[*time.Duration]time.Duration{
+		&o.Debounce: 50 * time.Millisecond, &o.MaxDelay: 500 * time.Millisecond, &o.GitHold: 10 * time.Second,
+		&o.PollInterval: 2 * time.Second, &o.CheckInterval: 5 * time.Minute, &o.RetryInterval: 10 * time.Second,
+	} {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	if o.Changed == nil {
+		o.Changed = func(Stats) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// limit is how many directories may be watched now: the system's limit may
+// change.
+func limit(o Options) int {
+	switch {
+	case o.PollOnly:
+		return 0
+	case o.MaxWatches > 0:
+		return o.MaxWatches
+	}
+	return systemLimit()
 }
 
 // Batches returns the channel of batches; it is closed by Close and by the end
@@ -193,10 +230,10 @@ func (w *Watcher) Close() error {
 	return nil
 }
 
-// read drains the system's events: it never waits for anything else, so that
-// the kernel's queue stays short.
-func (w *Watcher) read() {
-	events, errs := w.sys.Events(), w.sys.Errors()
+// read drains a system's events: it never waits for anything else, so that the
+// kernel's queue stays short.
+func (w *Watcher) read(sys system) {
+	events, errs := sys.Events(), sys.Errors()
 	for events != nil || errs != nil {
 		select {
 		case e, ok := <-events:
@@ -218,87 +255,21 @@ func (w *Watcher) read() {
 	}
 }
 
-// process turns events into batches.
-func (w *Watcher) process(ctx context.Context) {
-	defer close(w.batches)
-	defer func() {
-		if err := w.sys.Close(); err != nil {
-			w.opts.Logger.Warn("closing the file watcher", "error", err)
-		}
-	}()
-	next := &batch{}
-	w.tree.start(ctx)
-	next.rescan("start")
-	w.publish()
-
-	due := time.NewTimer(w.opts.Debounce)
-	defer due.Stop()
-	poll := time.NewTimer(w.opts.PollInterval)
-	defer poll.Stop()
-	again := time.NewTimer(time.Hour) // for Keep to follow what was told
-	again.Stop()
-	defer again.Stop()
-	var later []time.Duration
-	armed := true
-	for {
-		var out chan Batch
-		var ready Batch
-		if !next.empty() {
-			out, ready = w.batches, next.batch()
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case out <- ready:
-			if next.all || next.rules {
-				later = []time.Duration{time.Second, 4 * time.Second}
-				again.Reset(later[0])
-			}
-			next = &batch{}
-			continue
-		case <-again.C:
-			w.tree.resync(ctx, next)
-			if later = later[1:]; len(later) > 0 {
-				again.Reset(later[0])
-			}
-		case <-w.events.wake:
-			if !armed {
-				armed = true
-				due.Reset(w.opts.Debounce)
-			}
-			continue
-		case <-due.C:
-			now := time.Now()
-			wait := w.events.wait(now, w.opts.Debounce, w.opts.MaxDelay)
-			if wait > 0 {
-				due.Reset(wait)
-				continue
-			}
-			armed = false
-			seen, lost := w.events.take()
-			w.tree.apply(ctx, seen, next)
-			if lost {
-				w.tree.resync(ctx, next)
-				next.rescan("overflow")
-			}
-		case <-poll.C:
-			took := w.tree.poll(ctx, next)
-			poll.Reset(max(w.opts.PollInterval, 20*took))
-		case <-w.refresh:
-			w.tree.resync(ctx, next)
-		}
-		w.publish()
-	}
-}
-
-// publish makes the tree's state visible to Stats.
+// publish makes the tree's state visible.
 func (w *Watcher) publish() {
-	s := w.tree.stats()
+	now := w.tree.stats()
 	w.mu.Lock()
-	before := w.stats.Notice
-	w.stats = s
+	before := w.stats
+	w.stats = now
 	w.mu.Unlock()
-	if s.Notice != "" && before == "" {
-		w.opts.Logger.Warn(s.Notice)
+	if now.Notice != before.Notice {
+		if now.Notice != "" {
+			w.opts.Logger.Warn(now.Notice)
+		} else {
+			w.opts.Logger.Info("every directory is watched again")
+		}
+	}
+	if now != before {
+		w.opts.Changed(now)
 	}
 }
