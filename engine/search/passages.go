@@ -40,6 +40,9 @@ func (r *ranking) orderPassages(c *candidate) {
 		if p.doc.Kind == chunk.Module {
 			p.score *= 0.8 // imports and loose statements repeat words and explain little
 		}
+		if r.sought() && p.cover > allWords {
+			p.score++
+		}
 		if c.line > 0 && p.doc.StartLine <= c.line && c.line <= p.doc.EndLine {
 			p.score += 3
 		}
@@ -50,6 +53,10 @@ func (r *ranking) orderPassages(c *candidate) {
 	}
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(c.passages[b].score, c.passages[a].score) })
 }
+
+// sought reports whether the question is nothing but an identifier, a code or a
+// file name.
+func (r *ranking) sought() bool { return r.an.Plan.Route == query.RouteFast }
 
 // aboutNames is how much of the question its names are, 0 to 1: all of
 // "ClientSession", little of "how does Flask choose the error handler for an
@@ -76,10 +83,10 @@ func (r *ranking) adjust(c *candidate) float64 {
 	if boost := r.in.Settings.FolderBoost; boost > 1 && inFolder(r.filter.folders, c.file.Path) {
 		s += folderGain * math.Log(boost)
 	}
-	if r.an.Plan.Route == query.RouteFast || r.an.Intent == query.FindDefinition {
+	if r.sought() || r.an.Intent == query.FindDefinition {
 		s += soughtDefinition * c.features[fDefBest]
 	}
-	if r.an.Plan.Route == query.RouteFast && c.features[fLexCover] > allWords {
+	if r.sought() && c.features[fLexCover] > allWords {
 		s += soughtWords
 	}
 	switch doc := r.in.Document; {
