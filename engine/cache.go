@@ -17,6 +17,10 @@ import (
 	"coderag-ls/engine/store/bunt"
 )
 
+// SchemaVersion is the version of what index directories hold; another version
+// is another directory.
+const SchemaVersion = index.SchemaVersion
+
 // CacheDir returns the directory that holds the indexes: setting
 // index.cacheDir, else "coderag" in the user's cache directory.
 func CacheDir(s config.Settings) (string, error) {

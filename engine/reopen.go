@@ -11,8 +11,8 @@ import (
 	"coderag-ls/engine/index"
 )
 
-// errClosed is what everything returns after Close.
-var errClosed = index.ErrClosed
+// ErrClosed is what everything returns after Close.
+var ErrClosed = index.ErrClosed
 
 // Close stops all work, syncs and closes the store. What waits returns an
 // error.
@@ -72,7 +72,7 @@ func (e *Engine) reopen(ctx context.Context, settings config.Settings, roots []f
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		return errClosed
+		return ErrClosed
 	}
 	before, formerSettings, formerRoots := e.now, e.settings, e.roots
 	e.now, e.ready = nil, ready
@@ -113,7 +113,7 @@ func (e *Engine) index(ctx context.Context) (*index.Index, config.Settings, erro
 		e.mu.Unlock()
 		switch {
 		case closed:
-			return nil, settings, errClosed
+			return nil, settings, ErrClosed
 		case now != nil:
 			return now.ix, settings, nil
 		}

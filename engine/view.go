@@ -86,7 +86,7 @@ func (v *View) Apply(ctx context.Context, cause string, changes []file.Change) e
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
-		return errClosed
+		return ErrClosed
 	}
 	for i := range changes {
 		c := &changes[i]
@@ -129,7 +129,7 @@ func (v *View) begin(ctx context.Context) (state, error) {
 		}
 		v.mu.Unlock()
 		if inner == nil {
-			return state{}, errClosed
+			return state{}, ErrClosed
 		}
 		snap, err := inner.Snapshot(ctx)
 		switch {

@@ -17,3 +17,10 @@ func (e *LockedError) Error() string {
 
 // Is makes it ErrLocked.
 func (e *LockedError) Is(target error) bool { return target == ErrLocked }
+
+// By reports whether the owner's text names a process.
+func (e *LockedError) By(pid int) bool {
+	var n int
+	_, err := fmt.Sscanf(e.Owner, "pid %d ", &n)
+	return err == nil && n == pid
+}
