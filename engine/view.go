@@ -21,7 +21,8 @@ import (
 // unsaved buffers in front of it. Its methods are safe for concurrent use;
 // what is asked sees every change applied before.
 type View struct {
-	e *Engine
+	e     *Engine
+	cited citedTexts
 
 	mu       sync.Mutex // guards the fields below
 	encoding text.Encoding

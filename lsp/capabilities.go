@@ -94,6 +94,29 @@ func (c capabilities) linkTooltip() bool {
 	return c.is("textDocument", "documentLink", "tooltipSupport")
 }
 
+// pullsDiagnostics: the client asks for diagnostics, and asks again when it is
+// told that what is cited has changed. One that only does the former would not
+// hear of changes on disk, and is told everything.
+func (c capabilities) pullsDiagnostics() bool {
+	return c.at("textDocument", "diagnostic") != nil && c.is("workspace", "diagnostics", "refreshSupport")
+}
+
+func (c capabilities) diagnosticVersions() bool {
+	return c.is("textDocument", "publishDiagnostics", "versionSupport")
+}
+
+func (c capabilities) diagnosticData() bool {
+	return c.is("textDocument", "publishDiagnostics", "dataSupport")
+}
+
+func (c capabilities) relatedInformation() bool {
+	return c.is("textDocument", "publishDiagnostics", "relatedInformation")
+}
+
+func (c capabilities) preferredActions() bool {
+	return c.is("textDocument", "codeAction", "isPreferredSupport")
+}
+
 // registers: the method can be registered after the start.
 func (c capabilities) registersWatchedFiles() bool {
 	return c.is("workspace", "didChangeWatchedFiles", "dynamicRegistration")

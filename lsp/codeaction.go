@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,8 +34,9 @@ type codeActionParams struct {
 	TextDocument textDocumentIdentifier `json:"textDocument"`
 	Range        text.Range             `json:"range"`
 	Context      struct {
-		Only        []string `json:"only"`
-		TriggerKind int      `json:"triggerKind"`
+		Diagnostics []json.RawMessage `json:"diagnostics"`
+		Only        []string          `json:"only"`
+		TriggerKind int               `json:"triggerKind"`
 	} `json:"context"`
 }
 
@@ -48,12 +50,26 @@ type actionData struct {
 	Query    string         `json:"query,omitempty"`
 }
 
-// codeAction offers to insert cited snippets: what the last answer cited, and
-// what a search for the selection, or for the comment under the cursor, finds.
+// codeAction offers to mend citations that no longer hold, and to insert cited
+// snippets.
 func (s *server) codeAction(ctx context.Context, req *request, p codeActionParams) ([]any, error) {
-	actions := []any{}
 	doc := req.docs.get(p.TextDocument.URI)
-	if doc == nil || !wantsAction(p.Context.Only) {
+	if doc == nil {
+		return []any{}, nil
+	}
+	mends, err := s.mendActions(ctx, req, doc, p)
+	if err != nil {
+		return nil, err
+	}
+	inserts, err := s.insertActions(ctx, req, doc, p)
+	return append(mends, inserts...), err
+}
+
+// insertActions offers to insert cited snippets: what the last answer cited, and
+// what a search for the selection, or for the comment under the cursor, finds.
+func (s *server) insertActions(ctx context.Context, req *request, doc *document, p codeActionParams) ([]any, error) {
+	actions := []any{}
+	if !wantsKind(p.Context.Only, string(ActionKind)) {
 		return actions, nil
 	}
 	if _, err := snippet.Line(doc.linguistName(), "a", 1, 1, text.HexHash("")); err != nil {
@@ -108,10 +124,10 @@ func (s *server) codeAction(ctx context.Context, req *request, p codeActionParam
 	return actions, ctx.Err()
 }
 
-// wantsAction reports whether actions of our kind are among those wanted.
-func wantsAction(only []string) bool {
+// wantsKind reports whether actions of a kind are among those wanted.
+func wantsKind(only []string, ours string) bool {
 	for _, kind := range only {
-		if kind == "" || kind == string(ActionKind) || strings.HasPrefix(string(ActionKind), kind+".") {
+		if kind == "" || kind == ours || strings.HasPrefix(ours, kind+".") {
 			return true
 		}
 	}
@@ -227,7 +243,14 @@ func lineRange(line int) *wire.Range {
 }
 
 // resolveCodeAction makes the edit of the action that was chosen.
-func (s *server) resolveCodeAction(ctx context.Context, req *request, action protocol.CodeAction) (*protocol.CodeAction, error) {
+func (s *server) resolveCodeAction(ctx context.Context, req *request, raw json.RawMessage) (any, error) {
+	if mend, err := decodeParams[mendAction](raw); err == nil && mend.Data != nil && mend.Data.Mend != "" {
+		return s.resolveMend(ctx, req, mend)
+	}
+	action, err := decodeParams[protocol.CodeAction](raw)
+	if err != nil {
+		return nil, err
+	}
 	var data actionData
 	if err := remarshal(action.Data, &data); err != nil || data.URI == "" || data.Citation == nil && data.Query == "" {
 		return nil, jsonrpc.NewError(jsonrpc.InvalidParams, "bad parameters: data is not what textDocument/codeAction returned")
@@ -266,10 +289,19 @@ func (s *server) insertEdit(ctx context.Context, view View, doc *document, line 
 	if err != nil {
 		return nil, err
 	}
-	edits := []protocol.TextEdit{{Range: s.protocolRange(doc.text, insertion.Start, insertion.End), NewText: insertion.Text}}
+	return s.workspaceEdit(doc, []snippet.Insertion{insertion}), nil
+}
+
+// workspaceEdit makes edits of one document an edit as the client takes it. All
+// of it is undone in one step.
+func (s *server) workspaceEdit(doc *document, insertions []snippet.Insertion) *protocol.WorkspaceEdit {
+	edits := []protocol.TextEdit{}
+	for _, in := range insertions {
+		edits = append(edits, protocol.TextEdit{Range: s.protocolRange(doc.text, in.Start, in.End), NewText: in.Text})
+	}
 	uri := protocol.DocumentURI(doc.uri)
 	if !s.caps.documentChanges() {
-		return &protocol.WorkspaceEdit{Changes: map[protocol.DocumentURI][]protocol.TextEdit{uri: edits}}, nil
+		return &protocol.WorkspaceEdit{Changes: map[protocol.DocumentURI][]protocol.TextEdit{uri: edits}}
 	}
 	version := doc.version
 	return &protocol.WorkspaceEdit{DocumentChanges: []protocol.TextDocumentEdit{{
@@ -277,7 +309,7 @@ func (s *server) insertEdit(ctx context.Context, view View, doc *document, line 
 			TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: uri}, Version: &version,
 		},
 		Edits: edits,
-	}}}, nil
+	}}}
 }
 
 // errGone is wrapped by errors about cited lines that stand nowhere any more.

@@ -34,6 +34,9 @@ func (s *server) executeCommand(ctx context.Context, req *request, p executeComm
 	if p.Command == CommandInsert {
 		return handle(s.insert)(ctx, req, argument)
 	}
+	if p.Command == CommandMend {
+		return handle(s.mend)(ctx, req, argument)
+	}
 	if p.Command == CommandExplain && isWord {
 		return s.explainName(ctx, req, word)
 	}
@@ -105,15 +108,25 @@ func (s *server) insert(ctx context.Context, req *request, p InsertParams) (*Ins
 	if err != nil {
 		return nil, err
 	}
+	result, err := s.applyEdit(ctx, insertTitle(c), *edit)
+	if err != nil {
+		return nil, err
+	}
+	result.Citation = citationID(c)
+	return result, nil
+}
+
+// applyEdit has the client apply an edit.
+func (s *server) applyEdit(ctx context.Context, label string, edit protocol.WorkspaceEdit) (*InsertResult, error) {
 	var answer struct {
 		Applied       bool   `json:"applied"`
 		FailureReason string `json:"failureReason"`
 	}
-	params := protocol.ApplyWorkspaceEditParams{Label: insertTitle(c), Edit: *edit}
+	params := protocol.ApplyWorkspaceEditParams{Label: label, Edit: edit}
 	if err := s.conn.Call(ctx, "workspace/applyEdit", params, &answer); err != nil {
 		return nil, err
 	}
-	return &InsertResult{Applied: answer.Applied, FailureReason: answer.FailureReason, Citation: citationID(c)}, nil
+	return &InsertResult{Applied: answer.Applied, FailureReason: answer.FailureReason}, nil
 }
 
 // chooseCitation finds what is to be inserted.

@@ -60,6 +60,9 @@ const (
 	// CommandInsert inserts a cited snippet through workspace/applyEdit:
 	// InsertParams -> InsertResult.
 	CommandInsert = "coderag.server.insert"
+	// CommandMend mends citations of a document through workspace/applyEdit:
+	// MendParams -> InsertResult.
+	CommandMend = "coderag.server.mend"
 )
 
 // ActionKind is the kind of the code actions that insert cited snippets.
@@ -144,11 +147,11 @@ type InsertParams struct {
 	Query    string `json:"query,omitempty"`
 }
 
-// InsertResult tells what the insert command did.
+// InsertResult tells what the insert and mend commands did.
 type InsertResult struct {
 	Applied       bool   `json:"applied"`
 	FailureReason string `json:"failureReason,omitempty"`
-	Citation      string `json:"citation"` // path:start-end
+	Citation      string `json:"citation,omitempty"` // path:start-end of what was inserted
 }
 
 // The types below are LSP's where go.lsp.dev/protocol 0.12, which stands at
@@ -157,7 +160,14 @@ type InsertResult struct {
 // serverCapabilities adds what LSP 3.17 added.
 type serverCapabilities struct {
 	protocol.ServerCapabilities
-	PositionEncoding text.Encoding `json:"positionEncoding"`
+	DiagnosticProvider *diagnosticOptions `json:"diagnosticProvider,omitempty"`
+	PositionEncoding   text.Encoding      `json:"positionEncoding"`
+}
+
+type diagnosticOptions struct {
+	Identifier            string `json:"identifier"`
+	InterFileDependencies bool   `json:"interFileDependencies"`
+	WorkspaceDiagnostics  bool   `json:"workspaceDiagnostics"`
 }
 
 type initializeResult struct {

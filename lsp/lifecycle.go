@@ -47,12 +47,17 @@ func (s *server) serverCapabilities() serverCapabilities {
 	var actions any = true
 	if s.caps.actionLiterals() {
 		actions = &protocol.CodeActionOptions{
-			CodeActionKinds: []protocol.CodeActionKind{ActionKind},
+			CodeActionKinds: []protocol.CodeActionKind{ActionKind, protocol.QuickFix, FixAllKind},
 			ResolveProvider: s.caps.actionResolve(),
 		}
 	}
+	var diagnostics *diagnosticOptions
+	if s.caps.pullsDiagnostics() {
+		diagnostics = &diagnosticOptions{Identifier: diagnosticSource, InterFileDependencies: true}
+	}
 	return serverCapabilities{
-		PositionEncoding: s.enc,
+		PositionEncoding:   s.enc,
+		DiagnosticProvider: diagnostics,
 		ServerCapabilities: protocol.ServerCapabilities{
 			TextDocumentSync: &protocol.TextDocumentSyncOptions{
 				OpenClose: true,
@@ -65,7 +70,7 @@ func (s *server) serverCapabilities() serverCapabilities {
 			DocumentLinkProvider: &protocol.DocumentLinkOptions{ResolveProvider: true},
 			ExecuteCommandProvider: &protocol.ExecuteCommandOptions{Commands: []string{
 				CommandAsk, CommandSearch, CommandContext, CommandSimilar, CommandExplain,
-				CommandInsert, CommandReindex, CommandStatus, CommandSync, CommandPause, CommandResume,
+				CommandInsert, CommandMend, CommandReindex, CommandStatus, CommandSync, CommandPause, CommandResume,
 			}},
 			Workspace: &protocol.ServerCapabilitiesWorkspace{
 				WorkspaceFolders: &protocol.ServerCapabilitiesWorkspaceFolders{

@@ -90,6 +90,7 @@ func (m *manager) begin() {
 		m.loop.Go(m.run)
 		m.loop.Go(func() { m.s.showIndexProgress(m.ctx, m.progress) })
 		m.loop.Go(m.tellStatus)
+		m.loop.Go(func() { m.s.drift.run(m.ctx) })
 		m.s.background.Go(m.s.register)
 	})
 }
@@ -169,6 +170,7 @@ func (m *manager) fulfil() {
 	close(m.change)
 	m.change = make(chan struct{})
 	m.mu.Unlock()
+	m.s.drift.filesChanged() // settings, folders
 }
 
 // adjust opens, changes or closes the index. notes say which folders were left
@@ -221,7 +223,7 @@ func (m *manager) open(roots []file.Root, settings config.Settings) error {
 	ws, err := m.s.opts.Open(m.ctx, engine.Options{
 		Roots: roots, Version: m.s.opts.Version, Settings: settings, Logger: m.s.log,
 		Progress: m.progress.step,
-		Changed:  func() { signal(m.news) },
+		Changed:  func() { signal(m.news); m.s.drift.filesChanged() },
 		Notice:   m.show,
 	})
 	if err != nil {

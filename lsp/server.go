@@ -62,6 +62,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) error {
 		end:  cancel,
 	}
 	s.requests, s.notifications = s.requestTable(), s.notificationTable()
+	s.drift = newDrift(s)
 	s.manager = newManager(s)
 
 	err := s.conn.Run(ctx, s)
@@ -113,6 +114,7 @@ type server struct {
 	trace atomic.Bool // $/setTrace is not off
 
 	answers answers // what was answered last
+	drift   *drift  // watches over citations
 }
 
 // request is one request as it was when its turn came: it sees the documents
@@ -146,6 +148,7 @@ func (s *server) requestTable() map[string]requestHandler {
 		"textDocument/codeAction":   handle(s.codeAction),
 		"codeAction/resolve":        handle(s.resolveCodeAction),
 		"textDocument/codeLens":     handle(s.codeLens),
+		"textDocument/diagnostic":   handle(s.diagnostic),
 		"textDocument/documentLink": handle(s.documentLink),
 		"documentLink/resolve":      handle(s.resolveDocumentLink),
 		"workspace/executeCommand":  handle(s.executeCommand),

@@ -78,5 +78,6 @@ func (s *server) sync(ctx context.Context, req *request, p SyncParams) (*SyncRes
 	if err != nil {
 		return nil, err
 	}
+	s.drift.flush(ctx) // diagnostics are of the same state
 	return &result, nil
 }

@@ -103,6 +103,7 @@ func (m *manager) document(uri string) *document {
 // replace puts a document in place of the one with its URI and tells the view.
 // reset is true where the text was sent as a whole by didOpen.
 func (m *manager) replace(cause string, doc *document, reset bool) {
+	defer m.s.drift.documentChanged(doc.uri)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	seen := m.docs.get(doc.uri) != nil // the view has the buffer
@@ -132,6 +133,7 @@ func (m *manager) loseSync(uri string) {
 }
 
 func (m *manager) remove(cause, uri string) {
+	defer m.s.drift.documentChanged(uri)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	doc := m.docs[uri]
@@ -150,6 +152,7 @@ func (m *manager) touch(ctx context.Context, cause string, paths []string) {
 	if ws == nil || len(paths) == 0 {
 		return
 	}
+	m.s.drift.filesChanged() // citations are read from the disk itself
 	if err := ws.Touch(ctx, cause, paths, false); err != nil && ctx.Err() == nil {
 		m.s.log.Error("noting changed files", "cause", cause, "error", err)
 	}

@@ -43,6 +43,8 @@ type View interface {
 	Explain(ctx context.Context, name string, near wire.Document) (wire.ExplainResult, error)
 	Text(ctx context.Context, path string) (content string, ok bool)
 	Symbols(ctx context.Context, path string) ([]engine.SymbolUse, error)
+	// Citations tells what became of a document's citations.
+	Citations(ctx context.Context, p wire.CitationsParams) (wire.CitationsResult, error)
 	Resolve(path string) (abs string, ok bool)
 	Status(ctx context.Context) (wire.Status, error)
 	Reindex(ctx context.Context, p wire.ReindexParams) error

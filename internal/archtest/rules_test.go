@@ -48,7 +48,7 @@ var layers = []layer{
 	// Doors see the facade and the leaves, never the parts.
 	{"lsp", []string{"engine", "engine/chunk", "engine/config", "engine/file", "engine/snippet", "engine/text", "engine/wire", "internal/jsonrpc"}, "chunk: only the comment syntaxes that snippets are written with"},
 	{"internal/jsonrpc", nil, "messages, whatever they are about"},
-	{"lsp/lsptest", []string{"engine", "engine/config", "engine/file", "engine/text", "engine/wire", "lsp"}, ""},
+	{"lsp/lsptest", []string{"engine", "engine/config", "engine/file", "engine/snippet", "engine/text", "engine/wire", "lsp"}, ""},
 	{"mcp", []string{"engine", "engine/config", "engine/file", "engine/text", "engine/wire"}, ""},
 
 	// The program joins everything; nothing imports it.

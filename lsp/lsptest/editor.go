@@ -356,7 +356,7 @@ func (e *Editor) answer(m Message) {
 			answer["failureReason"] = err.Error()
 		}
 		result = answer
-	case "client/registerCapability", "window/workDoneProgress/create", "workspace/codeLens/refresh":
+	case "client/registerCapability", "window/workDoneProgress/create", "workspace/codeLens/refresh", "workspace/diagnostic/refresh":
 	default:
 		e.write(Message{ID: m.ID, Error: &Error{Code: -32601, Message: "the test editor knows no " + m.Method}})
 		return

@@ -13,6 +13,7 @@ import (
 	"coderag-ls/engine"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
+	"coderag-ls/engine/snippet"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 	"coderag-ls/lsp"
@@ -360,6 +361,39 @@ func (v view) Symbols(ctx context.Context, path string) ([]engine.SymbolUse, err
 		}
 	}
 	return all, nil
+}
+
+// Citations looks for cited lines in the cited file only.
+func (v view) Citations(ctx context.Context, p wire.CitationsParams) (wire.CitationsResult, error) {
+	result := wire.CitationsResult{Citations: []wire.CheckedCitation{}}
+	if err := v.w.before(ctx, "citations"); err != nil {
+		return result, err
+	}
+	for _, c := range snippet.All(text.New(p.Text)) {
+		if p.Line != 0 && p.Line != c.Line {
+			continue
+		}
+		one := wire.CheckedCitation{
+			Line: c.Line, Path: c.Path, StartLine: c.StartLine, EndLine: c.EndLine, SHA8: c.SHA8, State: wire.CitationGone,
+		}
+		if abs, ok := v.Resolve(c.Path); ok {
+			content, _ := v.Text(ctx, abs)
+			d := text.New(content)
+			one.URI, one.State = text.URIFromPath(abs), wire.CitationExact
+			start, ok := snippet.Find(d, c.StartLine, c.EndLine, c.Matches)
+			if !ok {
+				one.State = wire.CitationChanged
+				start, _, _ = snippet.Instead(d, nil, c.StartLine, c.EndLine)
+			} else if start != c.StartLine {
+				one.State = wire.CitationMoved
+			}
+			if lines, ok := d.Lines(start, start+c.Lines()-1); ok && one.State != wire.CitationExact {
+				one.Now = &wire.Citation{URI: one.URI, Path: c.Path, StartLine: start, EndLine: start + c.Lines() - 1, Text: lines, SHA256: text.HexHash(lines)}
+			}
+		}
+		result.Citations = append(result.Citations, one)
+	}
+	return result, nil
 }
 
 func (v view) Resolve(path string) (string, bool) {
