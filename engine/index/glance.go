@@ -23,7 +23,7 @@ func (w *worker) glanceAt(_ context.Context, it *item) error {
 	if w.ix.Snapshot().File(path) != nil {
 		return nil
 	}
-	content, err := file.Read(r.abs(it.rel), w.ix.opts.Files.MaxBytes)
+	content, err := w.ix.opts.Read(r.abs(it.rel), w.ix.opts.Files.MaxBytes)
 	if err != nil {
 		it.glanced = wordless // its own turn tells why
 		return nil

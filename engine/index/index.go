@@ -51,6 +51,11 @@ type Options struct {
 	// Quiet is how long nothing must have happened before postings are written
 	// and stores are tidied; 0 for the default.
 	Quiet time.Duration
+	// Retry is after how long what could not be written is tried again the
+	// first time; 0 for the default.
+	Retry time.Duration
+	// Read reads a file's text; nil for file.Read.
+	Read func(path string, maxBytes int64) (file.Content, error)
 	// OpenStore opens the store of one index directory.
 	OpenStore func(ctx context.Context, dir string) (store.Store, error)
 	// Gate tells background work when it may go on; nil for one that is open.
@@ -68,6 +73,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Quiet <= 0 {
 		o.Quiet = defaultQuiet
+	}
+	if o.Retry <= 0 {
+		o.Retry = defaultRetry
+	}
+	if o.Read == nil {
+		o.Read = file.Read
 	}
 	if o.Gate == nil {
 		o.Gate = NewGate(0)
@@ -106,10 +117,12 @@ type Index struct {
 	compacting sync.Mutex // held by the one compaction
 	saving     sync.Mutex // held by the one save
 
-	told    atomic.Int64  // how many notices there are
-	folders atomic.Int64  // scans that workers asked for
-	unsaved chan struct{} // a part is not on disk yet, or memory could be released
-	worked  atomic.Int64  // files that were indexed or loaded since memory was last released
+	told      atomic.Int64  // how many notices there are
+	folders   atomic.Int64  // scans that workers asked for
+	unwritten chan struct{} // something could not be written
+	texts     *reader       // for requests
+	unsaved   chan struct{} // a part is not on disk yet, or memory could be released
+	worked    atomic.Int64  // files that were indexed or loaded since memory was last released
 
 	scans    *scanner
 	vectors  *vectorizer
@@ -131,8 +144,16 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	closed := make(chan struct{})
 	ix := &Index{
 		opts: opts, log: opts.Logger, closed: closed, queue: newQueue(closed, opts.Workers), chunker: chunk.New(opts.Chunks),
-		tok: lexical.NewTokenizer(), unsaved: make(chan struct{}, 1), version: opts.Chunks.Digest(),
+		tok: lexical.NewTokenizer(), unsaved: make(chan struct{}, 1), unwritten: make(chan struct{}, 1), version: opts.Chunks.Digest(),
 	}
+	ix.texts = newReader(opts.Read, opts.Files.MaxBytes, func(late bool) {
+		if late {
+			ix.tell("slow", "a file takes more than "+patience.String()+" to read: what cannot be read in time is not shown, and not cited")
+		} else {
+			ix.settled("slow")
+		}
+		ix.changed()
+	})
 	ix.snapshot.Store(emptySnapshot())
 	for _, e := range []embed.Embedder{opts.Inline, opts.Behind} {
 		if e != nil {
@@ -153,6 +174,8 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	ix.scans = newScanner(ix)
 	ix.wg.Go(func() { ix.scans.run(run) })
 	ix.wg.Go(func() { ix.saver(run) })
+	ix.wg.Go(func() { ix.retry(run) })
+	ix.wg.Go(func() { ix.lookForAway(run) })
 	for i := range opts.Workers {
 		ix.wg.Go(func() { ix.work(run, i%2 == 0) })
 	}
@@ -183,10 +206,18 @@ func (ix *Index) openRoot(ctx context.Context, r file.Root) error {
 			return fmt.Errorf("workspace folder %s is given twice", r.Dir)
 		case other.Name == r.Name:
 			return fmt.Errorf("workspace folders %s and %s have the same name %q", other.Dir, r.Dir, r.Name)
+		case sameDir(other.Dir, r.Dir):
+			// One of them is a link to the other, or both to a third.
+			other.aliases = append(other.aliases, r.Dir)
+			ix.log.Info("a folder is reached in two ways and indexed once", "folder", other.Dir, "also", r.Dir)
+			return nil
 		}
 	}
-	one := &root{Root: r, dir: Dir(ix.opts.CacheDir, r), known: newManifest()}
-	if len(ix.opts.Roots) > 1 {
+	one := &root{Root: r, real: r.Dir, dir: Dir(ix.opts.CacheDir, r), known: newManifest()}
+	if real, err := filepath.EvalSymlinks(r.Dir); err == nil {
+		one.real = real
+	}
+	if distinct(ix.opts.Roots) > 1 {
 		one.prefix = r.Name + "/"
 	}
 	if one.rules, err = file.NewRules(r, ix.opts.files(r)); err != nil {
@@ -318,6 +349,21 @@ func (ix *Index) missed(abs string) {
 	}
 }
 
+// seen has a file looked at whose text is not what is indexed, though its time
+// and size may say so.
+func (ix *Index) seen(abs string, hash file.Hash) {
+	r, rel, ok := ix.locate(abs)
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	k, have := r.known.get(rel)
+	r.mu.Unlock()
+	if have && k.skip == "" && k.hash != hash {
+		ix.queue.push(&item{root: r, rel: rel, prio: prioTouched})
+	}
+}
+
 func isDir(abs string) bool {
 	info, err := os.Lstat(abs)
 	return err == nil && info.IsDir()
@@ -349,11 +395,13 @@ func (ix *Index) Sync(ctx context.Context, scan, vectors bool) error {
 func (ix *Index) Scanned(ctx context.Context) error { return ix.scans.wait(ctx) }
 
 // Reindex chunks the paths (relative to the workspace) again, all where there
-// are none.
+// are none. That also confirms that a folder that is empty all at once is to be
+// taken as that.
 func (ix *Index) Reindex(paths []string) {
 	var items []*item
 	for _, r := range ix.roots {
 		r.mu.Lock()
+		r.accepted = r.accepted || len(paths) == 0
 		for rel, k := range r.known.files {
 			if len(paths) == 0 || matchesAny(r.workspacePath(rel), paths) {
 				items = append(items, &item{root: r, rel: rel, prio: prioScan, recent: k.modTime, force: true})

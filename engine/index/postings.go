@@ -134,6 +134,9 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 	case err != nil:
 		ix.tell("open "+r.Dir, fmt.Sprintf("cannot read the index of %s: %v (its files are indexed again)", r.Dir, err))
 	}
+	if n := r.store.Info().Damaged; n > 0 {
+		ix.tell("damaged "+r.Dir, fmt.Sprintf("%d records of the index of %s (%s) were damaged and left out: what they held is indexed again", n, r.Dir, r.dir))
+	}
 	var added []*part
 	var lists [][]List
 	for _, name := range slices.Backward(ix.postingsFiles(r)) { // newest first

@@ -25,9 +25,12 @@ const SchemaVersion = 1
 type root struct {
 	file.Root
 	prefix string // "" or "name/": what workspace paths of this root begin with
-	// inner are the root-relative folders that are roots themselves: what lies
-	// below belongs to them.
-	inner []string
+	// aliases are other paths of the same folder.
+	aliases []string
+	real    string // Dir without symbolic links
+	// inner are the folders in it that are roots themselves: what lies below
+	// belongs to them.
+	inner []inner
 	dir   string // the index directory
 	store store.Store
 	empty bool // the store had no vectors when it was opened: the first batch need not ask for any
@@ -40,6 +43,10 @@ type root struct {
 	skips   map[file.SkipReason]int // of listing
 	known   manifest
 	err     string // why the root cannot be scanned, "" where it can
+	isAway  bool   // err is errAway
+	device  uint64 // of the folder, as the last scan found it; 0 where that is not known
+	// accepted: that the folder is empty was confirmed.
+	accepted bool
 	// failed are the files whose last commit did not succeed.
 	failed map[string]bool
 }
@@ -83,8 +90,11 @@ func (r *root) workspacePath(rel string) string { return r.prefix + rel }
 func (r *root) abs(rel string) string { return filepath.Join(r.Dir, filepath.FromSlash(rel)) }
 
 // rel returns the root-relative slash path of an absolute path.
-func (r *root) rel(abs string) (string, bool) {
-	rel, err := filepath.Rel(r.Dir, abs)
+func (r *root) rel(abs string) (string, bool) { return relTo(r.Dir, abs) }
+
+// relTo returns the slash path of an absolute path relative to a directory.
+func relTo(dir, abs string) (string, bool) {
+	rel, err := filepath.Rel(dir, abs)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return "", false
 	}
@@ -93,19 +103,45 @@ func (r *root) rel(abs string) (string, bool) {
 
 // foreign reports whether a root-relative path belongs to another root.
 func (r *root) foreign(rel string) bool {
-	for _, dir := range r.inner {
-		if rel == dir || strings.HasPrefix(rel, dir+"/") {
-			return true
-		}
-	}
-	return false
+	to, _ := r.owner(rel)
+	return to != r
 }
 
-// present reports whether the root's folder is there. While it is not, nothing
-// in it may be taken as deleted.
-func (r *root) present() bool {
-	info, err := os.Stat(r.Dir)
-	return err == nil && info.IsDir()
+// inner is a root that lies in another one.
+type inner struct {
+	rel  string // of its folder, to the other root
+	root *root
+}
+
+// owner returns the root that a path of this one belongs to, and the path in it.
+func (r *root) owner(rel string) (*root, string) {
+	for _, in := range r.inner {
+		if rel == in.rel {
+			return in.root.owner(".")
+		}
+		if below, ok := strings.CutPrefix(rel, in.rel+"/"); ok {
+			return in.root.owner(below)
+		}
+	}
+	return r, rel
+}
+
+// sameDir reports whether two paths are of one directory.
+func sameDir(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// distinct counts the directories that roots are of.
+func distinct(roots []file.Root) int {
+	n := 0
+	for i, r := range roots {
+		if !slices.ContainsFunc(roots[:i], func(o file.Root) bool { return sameDir(o.Dir, r.Dir) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // rulesNow returns the rules that the last scan made.
@@ -118,22 +154,46 @@ func (r *root) rulesNow() *file.Rules {
 // locate returns the root that an absolute path belongs to, of nested ones the
 // innermost, and the path in it.
 func (ix *Index) locate(abs string) (r *root, rel string, ok bool) {
+	longest := 0
 	for _, one := range ix.roots {
-		if p, in := one.rel(abs); in && (r == nil || len(one.Dir) > len(r.Dir)) {
-			r, rel, ok = one, p, true
+		for _, dir := range append([]string{one.Dir}, one.aliases...) {
+			if p, in := relTo(dir, abs); in && len(dir) > longest {
+				r, rel, ok, longest = one, p, true, len(dir)
+			}
 		}
+	}
+	if ok {
+		r, rel = r.owner(rel)
 	}
 	return r, rel, ok
 }
 
-// nest tells each root which of the others lie in it.
+// canonical returns the path that the index knows a file under.
+func (ix *Index) canonical(abs string) string {
+	if r, rel, ok := ix.locate(abs); ok {
+		return r.abs(rel)
+	}
+	return abs
+}
+
+// nest tells each root which of the others lie in it, as paths or as
+// directories.
 func (ix *Index) nest() {
 	for _, outer := range ix.roots {
-		for _, inner := range ix.roots {
-			if rel, ok := outer.rel(inner.Dir); ok && rel != "." {
-				outer.inner = append(outer.inner, rel)
+		for _, one := range ix.roots {
+			if one == outer {
+				continue
+			}
+			rel, ok := relTo(outer.real, one.real)
+			if !ok {
+				rel, ok = outer.rel(one.Dir)
+			}
+			if ok && rel != "." {
+				outer.inner = append(outer.inner, inner{rel, one})
 			}
 		}
+		// The deepest first: the others pass on what is theirs.
+		slices.SortFunc(outer.inner, func(a, b inner) int { return len(b.rel) - len(a.rel) })
 	}
 }
 
@@ -169,6 +229,9 @@ const manyNew = 1500
 // scan compares the disk with what is known and queues what differs. It
 // returns how many files were queued.
 func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
+	if err := r.away(); err != nil {
+		return 0, err
+	}
 	rules, err := file.NewRules(r.Root, ix.opts.files(r.Root))
 	if err != nil {
 		return 0, fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
@@ -177,6 +240,7 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("scanning %s: %w", r.Dir, err)
 	}
+	r.settle(listing)
 	listing.Entries = slices.DeleteFunc(listing.Entries, func(e file.Entry) bool { return r.foreign(e.Path) })
 	listing.Skips = slices.DeleteFunc(listing.Skips, func(s file.Skip) bool { return r.foreign(s.Path) })
 	skips := map[file.SkipReason]int{}
@@ -211,6 +275,9 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 			items = append(items, &item{root: r, rel: path, prio: prioTouched})
 		}
 	}
+	for rel := range r.failed {
+		items = append(items, &item{root: r, rel: rel, prio: prioScan, force: true})
+	}
 	r.rules, r.listing, r.skips = rules, listing, skips
 	r.mu.Unlock()
 	if len(glances) >= manyNew {
@@ -235,8 +302,10 @@ func (r *root) unwritten(records []store.FileRecord, removed []string, failed bo
 			delete(r.failed, records[i].Path)
 		}
 	}
-	if !failed {
-		for _, rel := range removed {
+	for _, rel := range removed {
+		if failed {
+			r.failed[rel] = true
+		} else {
 			delete(r.failed, rel)
 		}
 	}

@@ -73,11 +73,14 @@ func (ix *Index) scanned(r *root, err error) {
 	}
 	r.mu.Lock()
 	before := r.err
-	r.err = now
+	r.err, r.isAway = now, errors.Is(err, errAway)
 	r.mu.Unlock()
 	switch {
 	case now != "" && now != before:
 		ix.log.Warn(now)
+		if ix.opts.Notice != nil {
+			ix.opts.Notice(now)
+		}
 	case now == "" && before != "":
 		ix.log.Info("scanned again", "root", r.Dir)
 	}

@@ -51,11 +51,13 @@ func (ix *Index) saver(ctx context.Context) {
 		}
 		if err := ix.savePostings(); err != nil {
 			ix.tell("postings", fmt.Sprintf("cannot keep the index's postings (the next start is slower): %v", err))
+			ix.retryLater()
 		} else {
 			ix.settled("postings")
 		}
 		ix.foldFiles()
 		for _, r := range ix.roots {
+			ix.syncStore(ctx, r)
 			ix.tidyStore(ctx, r)
 		}
 		if ix.worked.Load() >= manyNew {
@@ -79,6 +81,17 @@ func (ix *Index) foldFiles() {
 	ix.snapshot.Store(finish(&next))
 }
 
+// syncStore makes what was committed durable, and tells where the disk fails.
+func (ix *Index) syncStore(ctx context.Context, r *root) {
+	key := "sync " + r.Dir
+	if err := r.store.Sync(ctx); err == nil {
+		ix.settled(key)
+	} else if ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {
+		ix.retryLater()
+		ix.tell(key, fmt.Sprintf("the disk does not keep the index of %s: %v (answers go on from memory)", r.Dir, err))
+	}
+}
+
 // tidyStore removes vectors that nothing has used for long, and gives the disk
 // back what a store has no use for.
 func (ix *Index) tidyStore(ctx context.Context, r *root) {
@@ -86,6 +99,7 @@ func (ix *Index) tidyStore(ctx context.Context, r *root) {
 	if err := ix.tidy(ctx, r); err == nil {
 		ix.settled(key)
 	} else if ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {
+		ix.retryLater()
 		ix.tell(key, fmt.Sprintf("cannot tidy up the index of %s: %v", r.Dir, err))
 	}
 }

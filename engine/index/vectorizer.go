@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -12,7 +13,6 @@ import (
 
 	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/embed"
-	"coderag-ls/engine/file"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/text"
 )
@@ -37,6 +37,8 @@ type vectorizer struct {
 	tries   map[store.VectorKey]int
 	streak  int
 	failure error
+
+	unsaved map[*root]map[store.VectorKey]store.Vector // made and not stored yet
 
 	mu   sync.Mutex
 	idle bool          // the newest snapshot seen has all its vectors
@@ -136,6 +138,9 @@ type made struct {
 // pass gives every document of the snapshot a vector; it begins again when
 // files change meanwhile, so that they come first.
 func (z *vectorizer) pass(ctx context.Context) error {
+	for r := range z.unsaved {
+		z.put(ctx, r, nil)
+	}
 	size := cmp.Or(z.ix.opts.BehindBatch, 32)
 	for {
 		snap := z.ix.Snapshot()
@@ -273,7 +278,7 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		doc := &t.part.docs[t.doc]
 		body, ok := files[doc.File]
 		if !ok {
-			if content, err := file.Read(doc.File.Abs(), z.ix.opts.Files.MaxBytes); err == nil && content.Hash == doc.File.Hash {
+			if content, err := z.ix.opts.Read(doc.File.Abs(), z.ix.opts.Files.MaxBytes); err == nil && content.Hash == doc.File.Hash {
 				body = text.New(content.Text)
 			}
 			files[doc.File] = body
@@ -340,15 +345,31 @@ func (z *vectorizer) worked(key store.VectorKey, err error) bool {
 	return false
 }
 
-// put stores vectors. Where that fails they are searchable all the same, and
-// made again by the next start.
+// maxUnsaved bounds the vectors that wait for a store that can be written to.
+const maxUnsaved = 1 << 16
+
+// put stores vectors, with those that could not be stored before. Where that
+// fails they are searchable all the same, and stored later, or made again by the
+// next start.
 func (z *vectorizer) put(ctx context.Context, r *root, vectors map[store.VectorKey]store.Vector) {
 	key := "write vectors " + r.Dir
+	if waiting := z.unsaved[r]; len(waiting) > 0 {
+		maps.Copy(waiting, vectors)
+		vectors = waiting
+		delete(z.unsaved, r)
+	}
 	switch err := r.store.PutVectors(ctx, z.model.Fingerprint, vectors); {
 	case err == nil:
 		z.ix.settled(key)
 	case ctx.Err() == nil:
 		z.ix.tell(key, fmt.Sprintf("cannot write vectors of %s: %v (answers go on from memory)", r.Dir, err))
+		if len(vectors) <= maxUnsaved {
+			if z.unsaved == nil {
+				z.unsaved = map[*root]map[store.VectorKey]store.Vector{}
+			}
+			z.unsaved[r] = vectors
+		}
+		z.ix.retryLater()
 	}
 }
 

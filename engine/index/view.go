@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,11 +64,12 @@ func (v *View) Apply(changes []file.Change) {
 		case file.Opened, file.Edited:
 			b := &buffer{text: c.Text}
 			b.root, b.rel, _ = v.ix.locate(c.Path)
-			v.buffers[c.Path] = b
+			path := v.ix.canonical(c.Path)
+			v.buffers[path] = b
 			v.changes++
 		case file.Closed:
-			if _, open := v.buffers[c.Path]; open {
-				delete(v.buffers, c.Path)
+			if path := v.ix.canonical(c.Path); v.buffers[path] != nil {
+				delete(v.buffers, path)
 				v.changes++
 			}
 			closed = append(closed, c.Path)
@@ -86,18 +88,25 @@ func (v *View) Apply(changes []file.Change) {
 
 // Text returns a file's text as the view has it. ok is false where there is no
 // such indexed file.
-func (v *View) Text(abs string) (string, bool) {
+func (v *View) Text(abs string) (string, bool) { return v.Read(context.Background(), abs) }
+
+// Read is Text for a request, which may end before the disk answers.
+func (v *View) Read(ctx context.Context, abs string) (string, bool) {
+	path := v.ix.canonical(abs)
 	v.mu.Lock()
-	b := v.buffers[abs]
+	b := v.buffers[path]
 	v.mu.Unlock()
 	if b != nil {
 		return b.text, true
 	}
-	content, err := file.Read(abs, v.ix.opts.Files.MaxBytes)
+	content, err := v.ix.texts.get(ctx, path)
 	if err != nil {
-		v.ix.missed(abs)
+		if ctx.Err() == nil && !errors.Is(err, errSlow) {
+			v.ix.missed(path)
+		}
 		return "", false
 	}
+	v.ix.seen(path, content.Hash)
 	return content.Text, true
 }
 
@@ -105,7 +114,7 @@ func (v *View) Text(abs string) (string, bool) {
 func (v *View) Open(abs string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.buffers[abs] != nil
+	return v.buffers[v.ix.canonical(abs)] != nil
 }
 
 // Snapshot returns the newest state with every buffer in it.

@@ -113,11 +113,11 @@ func (w *worker) look(ctx context.Context, it *item) error {
 		return nil
 	}
 	abs := r.abs(rel)
-	content, err := file.Read(abs, w.ix.opts.Files.MaxBytes)
+	content, err := w.ix.opts.Read(abs, w.ix.opts.Files.MaxBytes)
 	var skip *file.SkipError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if !r.present() {
+		if r.away() != nil {
 			w.ix.rescan() // tells what is wrong
 			return nil    // not the same as deleted
 		}
@@ -142,7 +142,7 @@ func (w *worker) look(ctx context.Context, it *item) error {
 		return err
 	}
 	version := w.ix.chunkVersion()
-	if have && !it.force && before.hash == content.Hash && before.chunkVersion == version {
+	if have && !it.force && before.hash == content.Hash && before.chunkVersion == version && !r.isUnwritten(rel) {
 		if w.restat(rel, content, before) {
 			return nil
 		}
@@ -249,6 +249,8 @@ func (w *worker) seal(ctx context.Context) {
 	}
 	if r.unwritten(w.records, w.removed, err != nil) == 0 && err == nil {
 		ix.settled("write " + r.Dir)
+	} else {
+		ix.retryLater()
 	}
 	var added []*part
 	var lists [][]List
