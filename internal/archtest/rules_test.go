@@ -67,7 +67,7 @@ var owners = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4":       {"engine/file", "engine/search"}, // the patterns of settings and those of questions mean the same
 	"github.com/fatih/color":                 {"cmd/coderag-ls/internal/terminal"},
 	"github.com/fsnotify/fsnotify":           {"watcher"},
-	"github.com/gofrs/flock":                 {"engine/store/bunt"},
+	"github.com/gofrs/flock":                 {"engine/store/bunt", "engine/store/shared"}, // each locks files of its own
 	"github.com/kljensen/snowball":           {"engine/lexical"},
 	"github.com/pelletier/go-toml/v2":        {"engine/config"},
 	"github.com/rivo/uniseg":                 {"cmd/coderag-ls/internal/terminal"},

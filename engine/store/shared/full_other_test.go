@@ -1,0 +1,5 @@
+//go:build !unix
+
+package shared_test
+
+func limited() int { return 0 }
