@@ -24,12 +24,12 @@ type Event struct {
 type texts struct{ state }
 
 // Text implements answer.Texts.
-func (t texts) Text(_ context.Context, path string) (*text.Document, bool) {
+func (t texts) Text(ctx context.Context, path string) (*text.Document, bool) {
 	f := t.snap.File(path)
 	if f == nil {
 		return nil, false
 	}
-	content, ok := t.view.Text(f.Abs())
+	content, ok := t.view.Read(ctx, f.Abs())
 	if !ok {
 		return nil, false
 	}

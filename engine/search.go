@@ -127,12 +127,12 @@ func (v *View) Search(ctx context.Context, p wire.SearchParams) (wire.SearchResu
 	if err != nil {
 		return wire.SearchResult{}, err
 	}
-	return f.searchResult(), nil
+	return f.searchResult(ctx), ctx.Err()
 }
 
 // searchResult reads the hits' lines as they stand; a hit whose lines are gone
 // is left out.
-func (f *found) searchResult() wire.SearchResult {
+func (f *found) searchResult(ctx context.Context) wire.SearchResult {
 	at := time.Now()
 	res := wire.SearchResult{
 		Hits: []wire.Hit{}, Plan: f.analysis.Plan, Coverage: f.ix.Coverage(f.snap), Model: f.model(),
@@ -142,7 +142,7 @@ func (f *found) searchResult() wire.SearchResult {
 		d := f.snap.Doc(h.Ref)
 		doc, ok := docs[d.File]
 		if !ok {
-			if content, exists := f.view.Text(d.File.Abs()); exists {
+			if content, exists := f.view.Read(ctx, d.File.Abs()); exists {
 				doc = text.New(content)
 			}
 			docs[d.File] = doc
@@ -249,7 +249,7 @@ func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResu
 		kept = kept[:min(p.TopK, len(kept))]
 	}
 	f.result.Hits = kept
-	return f.searchResult(), nil
+	return f.searchResult(ctx), ctx.Err()
 }
 
 // slice returns the text of a range (all where it is nil) and its lines,

@@ -173,7 +173,7 @@ func (v *View) Text(ctx context.Context, path string) (content string, ok bool) 
 	if inner == nil {
 		return "", false
 	}
-	return inner.Text(filepath.Clean(path))
+	return inner.Read(ctx, filepath.Clean(path))
 }
 
 // Resolve turns a citation's path (wire.Citation.Path) into the absolute path
