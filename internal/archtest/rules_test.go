@@ -37,12 +37,13 @@ var layers = []layer{
 	{"engine/chunk", []string{"engine/chunk/treesitter", "engine/file", "engine/text"}, ""},
 	{"engine/snippet", []string{"engine/chunk", "engine/text", "engine/wire"}, ""},
 	{"engine/store/...", []string{"engine/chunk", "engine/file", "engine/store"}, ""},
+	{"engine/graph", []string{"engine/chunk"}, "symbols and imports; what else it asks for it is given"},
 	{"engine/index", []string{"engine/chunk", "engine/embed", "engine/file", "engine/host", "engine/lexical", "engine/memory", "engine/recent", "engine/store", "engine/text", "engine/vector", "engine/wire"}, "not the settings: it is given what it needs"},
 	{"engine/query", []string{"engine/chunk", "engine/lexical", "engine/wire"}, ""},
 	{"engine/search", []string{"engine/chunk", "engine/config", "engine/embed", "engine/file", "engine/index", "engine/lexical", "engine/query", "engine/wire"}, ""},
 	{"engine/search/searchtest", []string{"engine/..."}, "workspaces for tests"},
 	{"engine/answer", []string{"engine/chunk", "engine/config", "engine/file", "engine/index", "engine/lexical", "engine/query", "engine/search", "engine/text", "engine/wire"}, ""},
-	{"engine/pack", []string{"engine/answer", "engine/chunk", "engine/config", "engine/file", "engine/index", "engine/search", "engine/text", "engine/wire"}, "answer: only how citations and code are written"},
+	{"engine/pack", []string{"engine/answer", "engine/chunk", "engine/config", "engine/file", "engine/graph", "engine/index", "engine/search", "engine/text", "engine/wire"}, "answer: only how citations and code are written"},
 	{"engine", []string{"engine/..."}, "the facade joins its parts"},
 
 	// Doors see the facade and the leaves, never the parts.
@@ -69,7 +70,7 @@ var owners = map[string][]string{
 	"github.com/fsnotify/fsnotify":           {"watcher"},
 	"github.com/gofrs/flock":                 {"engine/store/bunt", "engine/store/shared"}, // each locks files of its own
 	"github.com/kljensen/snowball":           {"engine/lexical"},
-	"github.com/pelletier/go-toml/v2":        {"engine/config"},
+	"github.com/pelletier/go-toml/v2":        {"engine/config", "engine/graph"}, // settings, Cargo.toml
 	"github.com/rivo/uniseg":                 {"cmd/coderag-ls/internal/terminal"},
 	"github.com/schollz/progressbar/v3":      {"cmd/coderag-ls/internal/terminal"},
 	"github.com/smacker/go-tree-sitter":      {"engine/chunk/treesitter"},
@@ -88,7 +89,7 @@ var owners = map[string][]string{
 }
 
 // shared are modules of the Go project, which any package may use.
-var shared = []string{"golang.org/x/sys", "golang.org/x/term", "golang.org/x/text", "golang.org/x/sync"}
+var shared = []string{"golang.org/x/mod", "golang.org/x/sys", "golang.org/x/term", "golang.org/x/text", "golang.org/x/sync"}
 
 // testOnly are modules that only tests and tools import.
 var testOnly = []string{

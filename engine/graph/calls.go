@@ -1,0 +1,254 @@
+package graph
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"coderag-ls/engine/chunk"
+)
+
+// Bounds on looking for calls: they hold for one primary result.
+const (
+	maxCallLines = 200 // lines that are read for names
+	maxNames     = 120 // different names that are looked up
+	maxDefined   = 24  // definitions of one name: what is defined more often is any word
+	maxMentions  = 200 // chunks that name a symbol
+	maxSymbols   = 2   // symbols of the lines whose callers are looked for
+	// leastWeight is how sure a reference must be. One of four unrelated
+	// definitions of a name is not.
+	leastWeight = 0.3
+)
+
+// How sure a name means a definition, by where that stands as seen from the
+// reference. It is divided among all definitions that stand as near.
+const (
+	weightImported = 1.0
+	weightBeside   = 0.8 // the same directory or package
+	weightAnywhere = 0.5
+)
+
+// calls offers what the lines of a place call, and who calls what they define.
+func (w *walk) calls(p Place) {
+	id, ok := w.g.t.ids[p.Path]
+	if !ok || !code(w.g.t.files[id].Language) {
+		return
+	}
+	content, ok := w.src.Text(w.ctx, p.Path)
+	if !ok {
+		return
+	}
+	for _, name := range referenced(lines(content, p.StartLine, min(p.EndLine, p.StartLine+maxCallLines-1)), w.g.t.files[id].Language) {
+		if w.ctx.Err() != nil {
+			return
+		}
+		d, weight := w.meant(id, name)
+		if d.Symbol == nil || d.Path == p.Path {
+			continue
+		}
+		w.offer(step{Related: Related{Path: d.Path, From: p.Path, Kind: Calls, Distance: 1, StartLine: d.Symbol.StartLine, EndLine: d.Symbol.EndLine, Names: []string{name}}, weight: weight})
+	}
+	w.callers(id, p)
+}
+
+// meant is the definition that a name in a file means, with how sure that is;
+// without a symbol where none is likely enough.
+func (w *walk) meant(from int32, name string) (Definition, float64) {
+	defs := w.src.Definitions(name)
+	if len(defs) == 0 || len(defs) > maxDefined {
+		return Definition{}, 0
+	}
+	f := &w.g.t.files[from]
+	var best Definition
+	bestWeight, equal := 0.0, 0
+	for _, d := range defs {
+		if d.Symbol.Kind == chunk.Variable || d.Symbol.Kind == chunk.Module {
+			continue
+		}
+		if d.Path == f.Path {
+			return d, 1 // its own: nearer than all
+		}
+		to, ok := w.g.t.ids[d.Path]
+		if !ok {
+			continue
+		}
+		o := &w.g.t.files[to]
+		if family(o.Language) != family(f.Language) || o.Test && !f.Test || o.Minor && !f.Minor {
+			continue
+		}
+		weight := weightAnywhere
+		switch {
+		case w.g.leadsTo(from, to):
+			weight = weightImported
+		case path.Dir(d.Path) == path.Dir(f.Path):
+			weight = weightBeside
+		}
+		switch {
+		case weight > bestWeight:
+			best, bestWeight, equal = d, weight, 1
+		case weight == bestWeight && (d.Path != best.Path || d.Symbol.Parent != best.Symbol.Parent):
+			equal++
+		}
+	}
+	if equal == 0 || bestWeight/float64(equal) < leastWeight {
+		return Definition{}, 0
+	}
+	return best, bestWeight / float64(equal)
+}
+
+// leadsTo reports whether a file imports another one, or its package.
+func (g *Graph) leadsTo(from, to int32) bool {
+	n := node(len(g.t.files))
+	for _, l := range g.infos[from].links {
+		if l.to == to || l.to >= n && slices.Contains(g.t.groupsOf[to], l.to-n) {
+			return true
+		}
+	}
+	return false
+}
+
+// callers offers the chunks that name what the lines of a place define.
+func (w *walk) callers(id int32, p Place) {
+	f := &w.g.t.files[id]
+	done := 0
+	for _, s := range w.src.Symbols(p.Path) {
+		if s.NameLine < p.StartLine || s.NameLine > p.EndLine || s.Kind == chunk.Variable || s.Kind == chunk.Module || len(s.Name) < 3 || constructor(s.Name) {
+			continue
+		}
+		if done++; done > maxSymbols || w.ctx.Err() != nil {
+			return
+		}
+		defined := len(w.src.Definitions(s.Name))
+		if defined > maxDefined {
+			continue
+		}
+		for _, m := range w.src.Mentions(s.Name, maxMentions) {
+			by, ok := w.g.t.ids[m.Path]
+			if !ok || by == id || family(w.g.t.files[by].Language) != family(f.Language) {
+				continue
+			}
+			weight := weightAnywhere / float64(max(1, defined))
+			switch {
+			case w.g.leadsTo(by, id):
+				weight = weightImported
+			case path.Dir(m.Path) == path.Dir(p.Path):
+				weight = weightBeside / float64(min(max(1, defined), 2))
+			}
+			if weight < leastWeight {
+				continue
+			}
+			kind := CalledBy
+			if w.g.t.files[by].Test && !f.Test {
+				if kind = TestFor; slices.Contains(w.g.infos[by].tests, id) {
+					weight += 2 // its test by name too
+				}
+			}
+			w.offer(step{Related: Related{Path: m.Path, From: p.Path, Kind: kind, Distance: 1, StartLine: m.StartLine, EndLine: m.EndLine, Names: []string{s.Name}}, weight: weight + w.g.closeness(p.Path, by)})
+		}
+	}
+}
+
+// constructor reports whether a name says nothing about what it makes.
+func constructor(name string) bool {
+	switch name {
+	case "constructor", "init", "initialize", "main", "new", "__init__", "__construct", "deinit", "setUp", "tearDown":
+		return true
+	}
+	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
+}
+
+// lines are the lines first to last of a text, 1-based and inclusive.
+func lines(s string, first, last int) string {
+	line, start := 1, -1
+	for i := 0; i <= len(s); i++ {
+		if line == first && start < 0 {
+			start = i
+		}
+		if i == len(s) || s[i] == '\n' {
+			if line == last && start >= 0 {
+				return s[start:i]
+			}
+			line++
+		}
+	}
+	if start < 0 {
+		return ""
+	}
+	return s[start:]
+}
+
+// referenced are the names that code calls or builds on, each once, in order:
+// identifiers before a bracket, and those that look like types. Comments and
+// strings do not count, as far as a glance tells them.
+func referenced(code, language string) []string {
+	hash := false
+	switch family(language) {
+	case "python", "ruby", "shell", "elixir", "perl", "r", "php", "nix", "julia":
+		hash = true
+	}
+	var names []string
+	seen := map[string]bool{}
+	for i := 0; i < len(code) && len(names) < maxNames; {
+		c := code[i]
+		switch {
+		case c == '/' && strings.HasPrefix(code[i:], "//") && !hash, c == '#' && hash, c == '-' && strings.HasPrefix(code[i:], "-- ") && !hash:
+			i = endOf(code, i, "\n")
+		case c == '/' && strings.HasPrefix(code[i:], "/*"):
+			i = endOf(code, i+2, "*/")
+		case strings.HasPrefix(code[i:], `"""`):
+			i = endOf(code, i+3, `"""`)
+		case c == '"' || c == '`' || c == '\'' && (hash || language == "php" || family(language) == "js"):
+			i = endOfString(code, i)
+		case wordStart(c):
+			j := i + 1
+			for j < len(code) && wordByte(code[j]) {
+				j++
+			}
+			word := code[i:j]
+			rest := strings.TrimLeft(code[j:min(j+16, len(code))], " \t")
+			called := strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "!(") || strings.HasPrefix(rest, "::")
+			if len(word) > 2 && (called || word[0] >= 'A' && word[0] <= 'Z') && !seen[word] {
+				seen[word] = true
+				names = append(names, word)
+			}
+			i = j
+		case c >= '0' && c <= '9':
+			for i < len(code) && (wordByte(code[i]) || code[i] == '.') {
+				i++
+			}
+		default:
+			i++
+		}
+	}
+	return names
+}
+
+// endOf is the offset behind the next mark, the text's end where there is none.
+func endOf(s string, from int, mark string) int {
+	if from > len(s) {
+		return len(s)
+	}
+	if i := strings.Index(s[from:], mark); i >= 0 {
+		return from + i + len(mark)
+	}
+	return len(s)
+}
+
+// endOfString is the offset behind a string that begins at i. One in simple
+// quotes ends with its line.
+func endOfString(s string, i int) int {
+	quote := s[i]
+	for j := i + 1; j < len(s); j++ {
+		switch s[j] {
+		case '\\':
+			j++
+		case quote:
+			return j + 1
+		case '\n':
+			if quote != '`' {
+				return j
+			}
+		}
+	}
+	return len(s)
+}
