@@ -18,6 +18,7 @@ import (
 	"coderag-ls/engine/pack"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/store/mem"
+	"coderag-ls/engine/store/shared"
 	"coderag-ls/engine/wire"
 )
 
@@ -110,6 +111,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 type opened struct {
 	ix      *index.Index
 	behind  embed.Embedder // MiniLM, nil where it is not installed
+	shared  *shared.Cache  // nil where no vectors are shared
 	notices []string       // what the user should know of the models
 }
 
@@ -135,6 +137,9 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 		o.openMiniLM(ctx, s, e.opts.Logger)
 	}
 	iopts.Behind = o.behind
+	if iopts.CacheDir != noCacheDir {
+		o.openShared(s, e.opts, &iopts)
+	}
 	if o.ix, err = index.Open(ctx, iopts); err != nil {
 		return nil, errors.Join(err, o.close())
 	}
@@ -154,6 +159,9 @@ func (o *opened) close() error {
 	}
 	if o.behind != nil {
 		errs = append(errs, o.behind.Close())
+	}
+	if o.shared != nil {
+		errs = append(errs, o.shared.Close())
 	}
 	return errors.Join(errs...)
 }

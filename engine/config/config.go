@@ -57,6 +57,7 @@ type Embed struct {
 	Threads     int     `setting:"embed.threads" default:"0" min:"0" max:"64" doc:"Texts embedded by MiniLM at the same time; 0 for half of the processors."`
 	BatchSize   int     `setting:"embed.batchSize" default:"32" min:"1" max:"512" seed:"PRD" doc:"Chunks handed to MiniLM and committed together."`
 	OnBattery   string  `setting:"embed.onBattery" default:"slow" enum:"slow,pause,full" doc:"MiniLM in the background while the machine runs on battery: slow embeds one text at a time and stops below 20 %, pause stops, full goes on as ever."`
+	CacheBytes  int     `setting:"embed.cacheBytes" default:"536870912" min:"0" max:"1099511627776" doc:"Most bytes on disk for vectors that worktrees, branches and moved folders share; 0 shares none."`
 	PathWeight  float64 `setting:"embed.pathWeight" default:"-1" min:"-1" max:"100" doc:"Weight of the path's words in a chunk's vector; -1 for the model's own."`
 }
 

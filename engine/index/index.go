@@ -58,6 +58,8 @@ type Options struct {
 	Read func(path string, maxBytes int64) (file.Content, error)
 	// OpenStore opens the store of one index directory.
 	OpenStore func(ctx context.Context, dir string) (store.Store, error)
+	// Shared keeps vectors for all indexes; nil for none.
+	Shared VectorCache
 	// Gate tells background work when it may go on; nil for one that is open.
 	Gate     *Gate
 	Logger   *slog.Logger

@@ -75,10 +75,12 @@ func (o Options) files(r file.Root) file.Options {
 	if err != nil {
 		return opts
 	}
-	rel, err := filepath.Rel(r.Dir, filepath.Dir(Dir(cache, r)))
-	if err == nil && filepath.IsLocal(rel) {
-		literal := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
-		opts.Exclude = append(slices.Clone(opts.Exclude), "/"+literal.Replace(filepath.ToSlash(rel)))
+	for _, dir := range []string{filepath.Dir(Dir(cache, r)), filepath.Join(cache, SharedDir)} {
+		rel, err := filepath.Rel(r.Dir, dir)
+		if err == nil && filepath.IsLocal(rel) {
+			literal := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+			opts.Exclude = append(slices.Clone(opts.Exclude), "/"+literal.Replace(filepath.ToSlash(rel)))
+		}
 	}
 	return opts
 }

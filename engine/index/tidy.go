@@ -17,6 +17,8 @@ const (
 	// spareVectors is how many vectors more than twice those in use a store may
 	// hold, so that going back to another branch embeds nothing.
 	spareVectors = 20_000
+	// spareShared is that where other indexes keep what this one loses.
+	spareShared = 1_000
 	// minGarbage is from how many bytes on that are of no use, and make up half
 	// of it, a store is written anew.
 	minGarbage = 32 << 20
@@ -106,8 +108,15 @@ func (ix *Index) tidyStore(ctx context.Context, r *root) {
 
 func (ix *Index) tidy(ctx context.Context, r *root) error {
 	info := r.store.Info()
-	if info.Vectors > spareVectors {
-		if used := ix.usedVectors(r); info.Vectors > 2*used.count()+spareVectors {
+	spare, times := spareVectors, 2
+	if ix.opts.Shared != nil {
+		spare, times = spareShared, 1
+	}
+	if info.Vectors > spare {
+		if used := ix.usedVectors(r); info.Vectors > times*used.count()+spare {
+			if err := ix.handOver(ctx, r, used); err != nil {
+				return err
+			}
 			n, err := r.store.KeepVectors(ctx, used.has)
 			if err != nil {
 				return err

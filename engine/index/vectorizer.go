@@ -141,6 +141,7 @@ func (z *vectorizer) pass(ctx context.Context) error {
 	for r := range z.unsaved {
 		z.put(ctx, r, nil)
 	}
+	defer z.ix.claim(z.model, nil)
 	size := cmp.Or(z.ix.opts.BehindBatch, 32)
 	for {
 		snap := z.ix.Snapshot()
@@ -151,24 +152,25 @@ func (z *vectorizer) pass(ctx context.Context) error {
 			return nil
 		}
 		var ready []made
+		var later []target // what another process embeds now
 		failed := false
 		published := time.Now()
 		files := map[*File]*text.Document{}
-		for len(targets) > 0 {
+		for len(targets)+len(later) > 0 {
 			n := min(size, len(targets))
-			batch, failures, err := z.embed(ctx, targets[:n], files)
+			batch, others, failures, err := z.embed(ctx, append(later, targets[:n]...), files, n > 0)
 			ready = append(ready, batch...)
 			if err != nil {
 				z.publish(ready)
 				return err
 			}
 			failed = failed || failures
-			targets = targets[n:]
+			targets, later = targets[n:], others
 			if time.Since(published) > listPublish {
 				z.publish(ready)
 				ready, published = nil, time.Now()
 				clear(files)
-				z.setLeft(len(targets))
+				z.setLeft(len(targets) + len(later))
 			}
 			if now := z.ix.Snapshot(); now != snap && !slices.Equal(now.parts, snap.parts) {
 				break // what changed goes first
@@ -251,25 +253,28 @@ func listOf(lists []List, fingerprint string) *List {
 
 // embed returns the vectors of a batch: stored ones, else new ones. Documents
 // whose file changed since are left out: the next pass has their successors.
-// failed says that the model failed on some, an error that it is given up.
-func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]*text.Document) (all []made, failed bool, err error) {
-	perRoot := map[*root][]store.VectorKey{}
+// others are those that another process embeds just now, where that matters:
+// with yield. failed says that the model failed on some, an error that it is
+// given up.
+func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]*text.Document, yield bool) (all []made, others []target, failed bool, err error) {
+	asks := map[*root][]store.VectorKey{}
 	for _, t := range batch {
-		perRoot[t.root] = append(perRoot[t.root], t.key)
+		asks[t.root] = append(asks[t.root], t.key)
 	}
 	have := map[store.VectorKey]store.Vector{}
-	for r, keys := range perRoot {
+	for r, keys := range asks {
 		stored, err := z.ix.storedVectors(ctx, r, z.model, keys)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, false, err
 		}
 		for k, v := range stored {
 			have[k] = v
 		}
 	}
+	fresh := z.shared(batch, have)
 	z.ix.counters.cacheHits.Add(int64(len(have)))
-	var texts []string
 	var wanted []target
+	var keys []store.VectorKey
 	asked := map[store.VectorKey]bool{}
 	for _, t := range batch {
 		if _, ok := have[t.key]; ok || asked[t.key] {
@@ -285,14 +290,27 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		}
 		if body != nil {
 			asked[t.key] = true
-			texts, wanted = append(texts, chunk.Embeddable(doc.Chunk, body)), append(wanted, t)
+			wanted, keys = append(wanted, t), append(keys, t.key)
 		}
+	}
+	if taken := z.ix.claim(z.model, keys); yield && len(taken) > 0 {
+		wanted = slices.DeleteFunc(wanted, func(t target) bool { return taken[t.key] })
+		for _, t := range batch {
+			if taken[t.key] {
+				others = append(others, t)
+			}
+		}
+	}
+	texts := make([]string, len(wanted))
+	for i, t := range wanted {
+		doc := &t.part.docs[t.doc]
+		texts[i] = chunk.Embeddable(doc.Chunk, files[doc.File])
 	}
 	vectors, errs := z.vectors(ctx, texts)
 	if ctx.Err() != nil {
-		return nil, false, ctx.Err()
+		return nil, nil, false, ctx.Err()
 	}
-	fresh := map[*root]map[store.VectorKey]store.Vector{}
+	news := map[store.VectorKey]store.Vector{}
 	for i, t := range wanted {
 		failed = !z.worked(t.key, errs[i]) || failed
 		if errs[i] != nil {
@@ -300,14 +318,16 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		}
 		scale, values := embed.Quantize(vectors[i])
 		v := store.Vector{Scale: scale, Values: values}
-		have[t.key] = v
-		if fresh[t.root] == nil {
-			fresh[t.root] = map[store.VectorKey]store.Vector{}
-		}
-		fresh[t.root][t.key] = v
+		have[t.key], news[t.key] = v, v
 	}
+	for _, t := range batch {
+		if v, ok := news[t.key]; ok {
+			fresh.add(t.root, t.key, v)
+		}
+	}
+	z.ix.counters.embedded.Add(int64(len(news)))
+	z.ix.share(z.model, news)
 	for r, vs := range fresh {
-		z.ix.counters.embedded.Add(int64(len(vs)))
 		z.put(ctx, r, vs)
 	}
 	for _, t := range batch {
@@ -317,7 +337,7 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		}
 		path, err := z.path(ctx, t.root, t.part.docs[t.doc].File.Rel)
 		if ctx.Err() != nil {
-			return nil, false, ctx.Err()
+			return nil, nil, false, ctx.Err()
 		}
 		if err != nil {
 			z.worked(t.key, err)
@@ -327,9 +347,37 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		all = append(all, made{t, v, path})
 	}
 	if z.streak >= maxStreak {
-		return all, true, z.failure
+		return all, others, true, z.failure
 	}
-	return all, failed, nil
+	return all, others, failed, nil
+}
+
+// perRoot are vectors to be stored.
+type perRoot map[*root]map[store.VectorKey]store.Vector
+
+func (p perRoot) add(r *root, key store.VectorKey, v store.Vector) {
+	if p[r] == nil {
+		p[r] = map[store.VectorKey]store.Vector{}
+	}
+	p[r][key] = v
+}
+
+// shared adds what other indexes have to have, and returns what of it the roots
+// do not store.
+func (z *vectorizer) shared(batch []target, have map[store.VectorKey]store.Vector) perRoot {
+	keys := make([]store.VectorKey, len(batch))
+	for i, t := range batch {
+		keys[i] = t.key
+	}
+	found := z.ix.sharedVectors(z.model, keys, have)
+	fresh := perRoot{}
+	for _, t := range batch {
+		if v, ok := found[t.key]; ok {
+			have[t.key] = v
+			fresh.add(t.root, t.key, v)
+		}
+	}
+	return fresh
 }
 
 // worked notes whether the model made a vector of a text, and returns it.
@@ -387,12 +435,19 @@ func (z *vectorizer) path(ctx context.Context, r *root, rel string) ([]float32, 
 	}
 	v, ok := stored[key]
 	if !ok {
+		if v, ok = z.ix.sharedVectors(z.model, []store.VectorKey{key}, nil)[key]; ok {
+			z.put(ctx, r, map[store.VectorKey]store.Vector{key: v})
+		}
+	}
+	if !ok {
 		made, err := embedOne(ctx, z.ix.opts.Behind, words)
 		if err != nil {
 			return nil, err
 		}
 		v.Scale, v.Values = embed.Quantize(made)
-		z.put(ctx, r, map[store.VectorKey]store.Vector{key: v})
+		one := map[store.VectorKey]store.Vector{key: v}
+		z.ix.share(z.model, one)
+		z.put(ctx, r, one)
 	}
 	z.lastPath, z.lastVector = words, dequantise(v)
 	return z.lastVector, nil

@@ -294,6 +294,7 @@ func (w *worker) commit(ctx context.Context) error {
 	var errs []error
 	if len(w.vectors) > 0 {
 		errs = append(errs, w.root.store.PutVectors(ctx, w.ix.models[0].Fingerprint, w.vectors))
+		w.ix.share(w.ix.models[0], w.vectors)
 	}
 	if len(w.records)+len(w.removed) > 0 {
 		w.ix.counters.commits.Add(1)
@@ -350,7 +351,7 @@ func (ix *Index) inlineModels() []embed.Model {
 }
 
 // inlineVectors returns the content vectors of the inline model, from the store
-// where it has them. Those that must be stored are added to fresh. whole is
+// or another index where they have them. Those that must be stored are added to fresh. whole is
 // false where the model failed on some, which is told; an error means that
 // work ends.
 func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chunk, doc *text.Document, fresh map[store.VectorKey]store.Vector) (vectors [][]store.Vector, whole bool, err error) {
@@ -368,7 +369,11 @@ func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chun
 			return nil, false, err
 		}
 	}
-	ix.counters.cacheHits.Add(int64(len(have)))
+	elsewhere := ix.sharedVectors(m, keys, have)
+	for k, v := range elsewhere {
+		fresh[k] = v
+	}
+	ix.counters.cacheHits.Add(int64(len(have) + len(elsewhere)))
 	n := 0
 	var failed error
 	for i, k := range keys {

@@ -1,0 +1,86 @@
+package index
+
+import (
+	"context"
+
+	"coderag-ls/engine/embed"
+	"coderag-ls/engine/store"
+)
+
+// SharedDir is the folder of the cache directory that holds what all indexes
+// share.
+const SharedDir = "vectors"
+
+// VectorCache keeps vectors for many indexes, as store/shared does: what is
+// embedded in one worktree need not be in another. It may lose vectors at any
+// time, and never gives a wrong one.
+type VectorCache interface {
+	// Vectors returns those vectors of a model (by fingerprint) that are kept.
+	Vectors(model string, dim int, keys []store.VectorKey) map[store.VectorKey]store.Vector
+	// Put keeps vectors.
+	Put(model string, dim int, vectors map[store.VectorKey]store.Vector)
+	// Claim tells other processes that this one embeds the texts of keys now, and
+	// returns those that another one embeds already.
+	Claim(model string, dim int, keys []store.VectorKey) (taken map[store.VectorKey]bool)
+}
+
+// sharedVectors returns what other indexes have of the keys that have lacks.
+func (ix *Index) sharedVectors(m embed.Model, keys []store.VectorKey, have map[store.VectorKey]store.Vector) map[store.VectorKey]store.Vector {
+	if ix.opts.Shared == nil {
+		return nil
+	}
+	missing := make([]store.VectorKey, 0, len(keys))
+	asked := make(map[store.VectorKey]bool, len(keys))
+	for _, k := range keys {
+		if _, ok := have[k]; !ok && !asked[k] {
+			asked[k] = true
+			missing = append(missing, k)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return ix.opts.Shared.Vectors(m.Fingerprint, m.Dim, missing)
+}
+
+// share gives vectors to other indexes.
+func (ix *Index) share(m embed.Model, vectors map[store.VectorKey]store.Vector) {
+	if ix.opts.Shared != nil && len(vectors) > 0 {
+		ix.opts.Shared.Put(m.Fingerprint, m.Dim, vectors)
+	}
+}
+
+// claim returns which of the keys another process embeds now.
+func (ix *Index) claim(m embed.Model, keys []store.VectorKey) (taken map[store.VectorKey]bool) {
+	if ix.opts.Shared == nil {
+		return nil
+	}
+	return ix.opts.Shared.Claim(m.Fingerprint, m.Dim, keys)
+}
+
+// handOver gives the vectors that a store is about to lose to the other
+// indexes, from where they come back when a branch does.
+func (ix *Index) handOver(ctx context.Context, r *root, used vectorSet) error {
+	lost := map[string][]store.VectorKey{}
+	_, err := r.store.KeepVectors(ctx, func(model string, key store.VectorKey) bool {
+		if !used.has(model, key) {
+			lost[model] = append(lost[model], key)
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	for _, m := range ix.models {
+		for keys := lost[m.Fingerprint]; len(keys) > 0; {
+			n := min(len(keys), 4096)
+			vectors, err := r.store.Vectors(ctx, m.Fingerprint, keys[:n])
+			if err != nil {
+				return err
+			}
+			ix.share(m, vectors)
+			keys = keys[n:]
+		}
+	}
+	return nil
+}
