@@ -14,6 +14,7 @@ import (
 	"coderag-ls/engine/embed/onnx"
 	"coderag-ls/engine/embed/static"
 	"coderag-ls/engine/file"
+	"coderag-ls/engine/host"
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/pack"
 	"coderag-ls/engine/store"
@@ -36,6 +37,11 @@ type Options struct {
 	// Changed is called when coverage or a notice changed. It must not block.
 	// May be nil.
 	Changed func()
+	// Foreground is set where someone waits for the index: work is not done at
+	// low priority, and the battery does not matter.
+	Foreground bool
+	// Power asks what the machine runs on; nil for the machine itself.
+	Power func(context.Context) host.Power
 	// Notice is called with what the user should be told at once, beside
 	// finding it in Status: each kind of trouble once. It must not block. May be nil.
 	Notice func(text string)
@@ -47,6 +53,7 @@ type Engine struct {
 	opts   Options
 	inline *static.Model // nil where switched off
 	gate   *index.Gate   // of every index that is opened
+	res    *resources    // memory and battery
 	space  mem.Space     // of indexes that cannot be kept on disk
 
 	changing sync.Mutex // held while the index is replaced; taken before mu
@@ -100,19 +107,27 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	ready := make(chan struct{})
 	close(ready)
 	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, ready: ready, views: map[*View]bool{}, gate: index.NewGate(0)}
-	var err error
-	if e.now, err = e.open(ctx, opts.Settings, opts.Roots); err != nil {
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	e.res = e.newResources(run, stop)
+	e.res.apply(opts.Settings)
+	now, err := e.open(ctx, opts.Settings, opts.Roots)
+	if err != nil {
+		stop()
 		return nil, err
 	}
+	e.mu.Lock() // the index's workers look at it already
+	e.now = now
+	e.mu.Unlock()
+	go e.res.run(run)
 	return e, nil
 }
 
 // opened is an index with its models.
 type opened struct {
 	ix      *index.Index
-	behind  embed.Embedder // MiniLM, nil where it is not installed
-	shared  *shared.Cache  // nil where no vectors are shared
-	notices []string       // what the user should know of the models
+	behind  *unloadable   // MiniLM, nil where it is not installed
+	shared  *shared.Cache // nil where no vectors are shared
+	notices []string      // what the user should know of the models
 }
 
 // open opens models and index. The caller holds changing, or has e for itself.
@@ -131,17 +146,26 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 		}
 		iopts.Inline = e.inline
 	}
-	iopts.Gate = e.gate
+	iopts.Gate, iopts.Relieve = e.gate, e.res.look
+	iopts.LowPriority = s.Index.LowPriority && !e.opts.Foreground
+	iopts.NoGit = !s.Index.GitRecency || e.opts.Foreground
 	o := &opened{}
 	if s.Embed.Provider == "auto" || s.Embed.Provider == "onnx" {
 		o.openMiniLM(ctx, s, e.opts.Logger)
 	}
-	iopts.Behind = o.behind
+	if o.behind != nil { // else it would be an Embedder that is not nil
+		iopts.Behind = o.behind
+	}
 	if iopts.CacheDir != noCacheDir {
 		o.openShared(s, e.opts, &iopts)
 	}
 	if o.ix, err = index.Open(ctx, iopts); err != nil {
 		return nil, errors.Join(err, o.close())
+	}
+	if o.behind != nil && e.gate.Memory() >= index.HoldEmbedding {
+		if err := o.behind.unload(); err != nil {
+			e.opts.Logger.Warn("unloading MiniLM", "error", err)
+		}
 	}
 	for _, r := range o.ix.Kept() {
 		if err := recordRoot(s, r); err != nil {
@@ -169,10 +193,13 @@ func (o *opened) close() error {
 // openMiniLM opens the model where it is installed; where it is but does not
 // load, the user is told.
 func (o *opened) openMiniLM(ctx context.Context, s config.Settings, log *slog.Logger) {
-	m, err := onnx.Open(ctx, onnx.Options{ModelDir: s.Embed.ModelDir, LibraryPath: s.Embed.LibraryPath, Threads: s.Embed.Threads})
+	open := func(ctx context.Context) (embed.Embedder, error) {
+		return onnx.Open(ctx, onnx.Options{ModelDir: s.Embed.ModelDir, LibraryPath: s.Embed.LibraryPath, Threads: s.Embed.Threads})
+	}
+	m, err := open(ctx)
 	switch {
 	case err == nil:
-		o.behind = m
+		o.behind = newUnloadable(m, open)
 	case errors.Is(err, onnx.ErrNotInstalled) && s.Embed.Provider == "auto" && s.Embed.ModelDir == "" && s.Embed.LibraryPath == "":
 		log.Debug("MiniLM is not used", "reason", err)
 	default:
@@ -229,6 +256,16 @@ func (e *Engine) SetWatch(watches, watchCap int, notice string) {
 func (e *Engine) Keep(path string, isDir bool) bool {
 	ix, _, err := e.index(context.Background())
 	return err == nil && ix.Keep(path, isDir)
+}
+
+// Holds reports whether a directory (absolute) itself holds indexed files, as
+// far as that is known; the watcher asks it, too.
+func (e *Engine) Holds(dir string) (holds, known bool) {
+	ix, _, err := e.index(context.Background())
+	if err != nil {
+		return false, false
+	}
+	return ix.Holds(dir)
 }
 
 // Directories returns the absolute directories that hold indexed files, once

@@ -21,8 +21,12 @@ func (e *Engine) Close() error {
 	defer e.changing.Unlock()
 	e.mu.Lock()
 	now := e.now
+	closed := e.closed
 	e.now, e.closed = nil, true
 	e.mu.Unlock()
+	if !closed {
+		defer e.res.close()
+	}
 	if now == nil {
 		return nil
 	}
@@ -38,16 +42,21 @@ func (e *Engine) SetSettings(ctx context.Context, s config.Settings) error {
 	defer e.changing.Unlock()
 	e.mu.Lock()
 	before := e.settings
-	same := e.now != nil && reflect.DeepEqual(before.Index, s.Index) && reflect.DeepEqual(before.Chunk, s.Chunk) && before.Embed == s.Embed
+	same := e.now != nil && sameIndex(before, s)
 	if same {
 		e.settings = s
 	}
 	roots := e.roots
 	e.mu.Unlock()
+	e.res.apply(s)
 	if same {
 		return nil
 	}
-	return e.reopen(ctx, s, roots)
+	err := e.reopen(ctx, s, roots)
+	if err != nil {
+		e.res.apply(before)
+	}
+	return err
 }
 
 // SetRoots changes the workspace folders. Requests that run meanwhile are

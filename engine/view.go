@@ -67,6 +67,9 @@ func (v *View) Close() {
 	delete(v.e.views, v)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.inner != nil {
+		v.inner.Close()
+	}
 	v.inner, v.closed = nil, true
 	clear(v.buffers)
 }
@@ -237,12 +240,12 @@ func (v *View) Status(ctx context.Context) (wire.Status, error) {
 	s := st.ix.Status(st.snap)
 	s.Version = v.e.opts.Version
 	s.OwnedBy = wire.Owner{PID: os.Getpid(), Version: s.Version}
-	s.RSSBytes = residentBytes()
 	v.e.mu.Lock()
 	if v.e.now != nil {
 		s.Notices = append(append([]string{}, v.e.now.notices...), s.Notices...)
 	}
 	v.e.mu.Unlock()
+	v.e.res.status(&s)
 	return s, nil
 }
 

@@ -121,8 +121,8 @@ func (g *Gate) indexing() (held bool, change <-chan struct{}) {
 	return g.paused || g.memory >= HoldIndexing, g.change()
 }
 
-// memoryHold returns what the memory limit stops.
-func (g *Gate) memoryHold() Hold {
+// Memory returns what the memory limit stops.
+func (g *Gate) Memory() Hold {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.memory

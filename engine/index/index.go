@@ -26,6 +26,7 @@ import (
 	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/file"
+	"coderag-ls/engine/host"
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/wire"
@@ -60,6 +61,13 @@ type Options struct {
 	OpenStore func(ctx context.Context, dir string) (store.Store, error)
 	// Shared keeps vectors for all indexes; nil for none.
 	Shared VectorCache
+	// LowPriority has workers run on threads that the system does less for.
+	LowPriority bool
+	// NoGit does not ask git which files were edited last.
+	NoGit bool
+	// Relieve is called between files; it may block until memory is free. May be
+	// nil.
+	Relieve func()
 	// Gate tells background work when it may go on; nil for one that is open.
 	Gate     *Gate
 	Logger   *slog.Logger
@@ -102,6 +110,9 @@ type Index struct {
 	models  []embed.Model // of the lists, the inline one first
 	version string        // of chunking: another one chunks every file again
 	queue   *queue
+	gate    *Gate
+	focus   *focus
+	meter   meter
 
 	snapshot atomic.Pointer[Snapshot]
 	publish  sync.Mutex // held while a new snapshot is made
@@ -109,8 +120,10 @@ type Index struct {
 
 	mu          sync.Mutex // guards the fields below
 	notices     []notice
+	lastError   *wire.LastError
 	noticed     map[string]bool // the kinds that Options.Notice was told of
 	last        wire.LastBatch
+	lastScan    uint64 // the scan that tells how many files last is about, 0 where that is known
 	watches     int
 	watchCap    int
 	watchNotice string
@@ -148,6 +161,7 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 		opts: opts, log: opts.Logger, closed: closed, queue: newQueue(closed, opts.Workers), chunker: chunk.New(opts.Chunks),
 		tok: lexical.NewTokenizer(), unsaved: make(chan struct{}, 1), unwritten: make(chan struct{}, 1), version: opts.Chunks.Digest(),
 	}
+	ix.gate, ix.focus, ix.queue.gate = opts.Gate, newFocus(), opts.Gate
 	ix.texts = newReader(opts.Read, opts.Files.MaxBytes, func(late bool) {
 		if late {
 			ix.tell("slow", "a file takes more than "+patience.String()+" to read: what cannot be read in time is not shown, and not cited")
@@ -173,13 +187,16 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ix.cancel = cancel
+	for _, r := range ix.roots {
+		ix.askGit(run, r)
+	}
 	ix.scans = newScanner(ix)
 	ix.wg.Go(func() { ix.scans.run(run) })
 	ix.wg.Go(func() { ix.saver(run) })
 	ix.wg.Go(func() { ix.retry(run) })
 	ix.wg.Go(func() { ix.lookForAway(run) })
 	for i := range opts.Workers {
-		ix.wg.Go(func() { ix.work(run, i%2 == 0) })
+		ix.inBackground(&ix.wg, func() { ix.work(run, i%2 == 0) })
 	}
 	if opts.Behind != nil {
 		ix.vectors = newVectorizer(ix)
@@ -188,6 +205,18 @@ func Open(ctx context.Context, opts Options) (*Index, error) {
 	}
 	ix.scans.request("open")
 	return ix, nil
+}
+
+// inBackground runs f until it ends, on a thread that the system does less for
+// where that is wanted.
+func (ix *Index) inBackground(wg *sync.WaitGroup, f func()) {
+	wg.Go(func() {
+		if ix.opts.LowPriority {
+			host.InBackground(f)
+		} else {
+			f()
+		}
+	})
 }
 
 func (ix *Index) weighted(m embed.Model) embed.Model {
@@ -268,13 +297,19 @@ func (ix *Index) release() error {
 // Snapshot returns the newest published state.
 func (ix *Index) Snapshot() *Snapshot { return ix.snapshot.Load() }
 
+// CauseCheck is the cause of a rescan that nothing calls for but time: it is
+// no batch of changes.
+const CauseCheck = "check"
+
 // Touch tells that paths (absolute) may have changed; rescan tells that
 // anything may have. The look itself happens in the background.
 func (ix *Index) Touch(cause string, paths []string, rescan bool) {
-	ix.counters.batches.Add(1)
-	ix.mu.Lock()
-	ix.last = wire.LastBatch{Files: len(paths), Cause: cause}
-	ix.mu.Unlock()
+	if cause != CauseCheck || len(paths) > 0 {
+		ix.counters.batches.Add(1)
+		ix.mu.Lock()
+		ix.last, ix.lastScan = wire.LastBatch{Files: len(paths), Cause: cause}, 0
+		ix.mu.Unlock()
+	}
 	byRoot := map[*root][]string{}
 	for _, abs := range paths {
 		r, rel, ok := ix.locate(abs)
@@ -292,8 +327,14 @@ func (ix *Index) Touch(cause string, paths []string, rescan bool) {
 		items, rescan = append(items, more...), rescan || dirs
 	}
 	ix.queue.push(items...)
-	if rescan {
-		ix.scans.request(cause)
+	if !rescan {
+		return
+	}
+	ticket := ix.scans.request(cause)
+	if cause != CauseCheck {
+		ix.mu.Lock()
+		ix.lastScan = ticket
+		ix.mu.Unlock()
 	}
 }
 
@@ -321,7 +362,11 @@ func (ix *Index) touched(r *root, rels []string) (items []*item, dirs bool) {
 			tops[rel] = true
 		}
 		if have || !looks[i].ignored && !looks[i].dir {
-			items = append(items, &item{root: r, rel: rel, prio: prioTouched, recent: now})
+			it := item{root: r, rel: rel, prio: prioTouched, recent: now}
+			if ix.focus.isOpen(spot{r, rel}) {
+				it.prio = prioOpen
+			}
+			items = append(items, &it)
 		}
 	}
 	below := r.known.under(tops)
@@ -406,7 +451,9 @@ func (ix *Index) Reindex(paths []string) {
 		r.accepted = r.accepted || len(paths) == 0
 		for rel, k := range r.known.files {
 			if len(paths) == 0 || matchesAny(r.workspacePath(rel), paths) {
-				items = append(items, &item{root: r, rel: rel, prio: prioScan, recent: k.modTime, force: true})
+				it := item{root: r, rel: rel, force: true}
+				it.prio, it.recent = ix.focus.of(spot{r, rel}, k.modTime)
+				items = append(items, &it)
 			}
 		}
 		r.mu.Unlock()

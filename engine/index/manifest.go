@@ -3,6 +3,7 @@ package index
 import (
 	"iter"
 	"maps"
+	"path"
 	"strings"
 
 	"coderag-ls/engine/file"
@@ -34,6 +35,7 @@ func knownOf(rec *store.FileRecord) known {
 type manifest struct {
 	files   map[string]known
 	below   map[string]int          // per directory, how many files lie below it
+	in      map[string]int          // per directory ("." the root), how many searchable files lie in it
 	skipped map[file.SkipReason]int // files that are known and not searchable
 	// unreadable counts the files that are searchable and cannot be shown now.
 	unreadable int
@@ -41,7 +43,7 @@ type manifest struct {
 
 func newManifest() manifest {
 	return manifest{
-		files: map[string]known{}, below: map[string]int{},
+		files: map[string]known{}, below: map[string]int{}, in: map[string]int{},
 		skipped: map[file.SkipReason]int{},
 	}
 }
@@ -53,13 +55,13 @@ func (m *manifest) get(rel string) (known, bool) {
 
 func (m *manifest) put(rel string, k known) {
 	if old, had := m.files[rel]; had {
-		m.sum(old, -1)
+		m.sum(rel, old, -1)
 	} else {
 		for dir := range parents(rel) {
 			m.below[dir]++
 		}
 	}
-	m.sum(k, 1)
+	m.sum(rel, k, 1)
 	m.files[rel] = k
 }
 
@@ -69,7 +71,7 @@ func (m *manifest) remove(rel string) {
 		return
 	}
 	delete(m.files, rel)
-	m.sum(old, -1)
+	m.sum(rel, old, -1)
 	for dir := range parents(rel) {
 		if m.below[dir]--; m.below[dir] == 0 {
 			delete(m.below, dir)
@@ -77,12 +79,17 @@ func (m *manifest) remove(rel string) {
 	}
 }
 
-func (m *manifest) sum(k known, by int) {
-	switch {
-	case k.skip != "":
+func (m *manifest) sum(rel string, k known, by int) {
+	if k.skip != "" {
 		m.skipped[k.skip] += by
-	case k.unreadable != "":
+		return
+	}
+	if k.unreadable != "" {
 		m.unreadable += by
+	}
+	dir := path.Dir(rel)
+	if m.in[dir] += by; m.in[dir] == 0 {
+		delete(m.in, dir)
 	}
 }
 

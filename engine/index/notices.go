@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/store"
+	"coderag-ls/engine/wire"
 )
 
 // notice is something that the user should know.
@@ -36,12 +38,20 @@ func (ix *Index) note(key, text string) (first bool) {
 	}
 	ix.told.Store(int64(len(ix.notices)))
 	ix.log.Warn(text)
+	ix.lastError = &wire.LastError{Message: text, At: time.Now().Format(time.RFC3339)}
 	first = !ix.noticed[key]
 	if ix.noticed == nil {
 		ix.noticed = map[string]bool{}
 	}
 	ix.noticed[key] = true
 	return first
+}
+
+// failed notes what went wrong, for the status.
+func (ix *Index) failed(text string) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.lastError = &wire.LastError{Message: text, At: time.Now().Format(time.RFC3339)}
 }
 
 // settled takes a notice back. It costs nothing where there is none.

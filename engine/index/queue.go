@@ -8,10 +8,16 @@ import (
 
 // The priorities of queued files: what the user looks at first.
 const (
-	prioTouched = iota // changed just now
+	prioOpen    = iota // open in an editor
+	prioTouched        // changed just now
+	prioRecent         // found by a scan, and edited not long ago, as git tells
 	prioPlain          // a glance at it would cost as much as its own turn
 	prioScan           // found by a scan; newest first
 )
+
+// urgent reports whether the user waits for an item: it is worked on although
+// requests run, or background work is stopped.
+func (it *item) urgent() bool { return it.prio <= prioTouched }
 
 // item is a file that must be looked at.
 type item struct {
@@ -95,6 +101,7 @@ func (it *item) key() itemKey { return itemKey{it.root, it.rel, it.glance} }
 // ticket, so that a caller can wait for all that was pushed before.
 type queue struct {
 	closed <-chan struct{} // waiting ends
+	gate   *Gate           // nil for one that is open
 
 	mu       sync.Mutex
 	heap     itemHeap // files that wait for their own turn
@@ -201,18 +208,19 @@ func (q *queue) wake() {
 }
 
 // pop returns the most urgent file; ok is false where none waits. With
-// glanceFirst only what changed just now is more urgent than a glance, without
-// it there are glances only where no file waits for its own turn.
-func (q *queue) pop(glanceFirst bool) (it *item, ok bool) {
+// glanceFirst only what the user waits for is more urgent than a glance, without
+// it there are glances only where no file waits for its own turn. With
+// urgentOnly there is nothing but what the user waits for.
+func (q *queue) pop(glanceFirst, urgentOnly bool) (it *item, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	from := &q.heap
 	switch {
-	case len(q.glances.items) == 0:
-	case len(q.heap.items) == 0, glanceFirst && q.heap.items[0].prio != prioTouched:
+	case len(q.glances.items) == 0 || urgentOnly:
+	case len(q.heap.items) == 0, glanceFirst && !q.heap.items[0].urgent():
 		from = &q.glances
 	}
-	if len(from.items) == 0 {
+	if len(from.items) == 0 || urgentOnly && !from.items[0].urgent() {
 		return nil, false
 	}
 	it = heap.Pop(from).(*item)
@@ -274,6 +282,108 @@ func (q *queue) finish(items []*item) {
 	}
 }
 
+// raise makes what waits of a file come first: it was opened.
+func (q *queue) raise(r *root, rel string) {
+	q.mu.Lock()
+	for _, glance := range []bool{false, true} {
+		if it := q.waiting[itemKey{r, rel, glance}]; it != nil {
+			it.prio = prioOpen
+			heap.Fix(q.heapOf(it), it.index)
+		}
+		if it := q.again[itemKey{r, rel, glance}]; it != nil {
+			it.prio = prioOpen
+		}
+	}
+	q.mu.Unlock()
+	q.wake() // it may be worked on though other files may not
+}
+
+// reorder puts what waits of a root, found by scans, into another order.
+func (q *queue) reorder(r *root, by *focus) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, h := range []*itemHeap{&q.heap, &q.glances} {
+		for _, it := range h.items {
+			if it.root != r || it.prio <= prioRecent {
+				continue
+			}
+			if prio, edited := by.of(spot{r, it.rel}, it.recent); prio < prioScan {
+				it.prio, it.recent = prio, edited
+			}
+		}
+		heap.Init(h)
+	}
+}
+
+// postpone puts what was popped back, as something that nobody waits for.
+func (q *queue) postpone(it *item) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	key := it.key()
+	delete(q.inFlight, key)
+	q.countIn(it, -1)
+	it.prio = prioScan
+	q.enqueue(it)
+	if next := q.again[key]; next != nil {
+		delete(q.again, key)
+		it.force = it.force || next.force
+		next.mark.done = true // who waits for it waits for the older mark
+	}
+	close(q.done) // a wait may be over: it does not count any more
+	q.done = make(chan struct{})
+}
+
+// anyBackground reports whether something waits that is not urgent.
+func (q *queue) anyBackground() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.glances.items) > 0 {
+		return true
+	}
+	// All that is urgent comes before all that is not; a heap's last are not first.
+	for i := len(q.heap.items) - 1; i >= 0; i-- {
+		if !q.heap.items[i].urgent() {
+			return true
+		}
+	}
+	return false
+}
+
+// background counts the files that wait and are not urgent, all and those of
+// which no words are searchable, and names up to most of them.
+func (q *queue) background(most int) (files, unseen int, some []spot) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, it := range q.heap.items {
+		if it.urgent() {
+			continue
+		}
+		files++
+		if it.glanced == notGlanced {
+			unseen++
+		}
+		if len(some) < most {
+			some = append(some, spot{it.root, it.rel})
+		}
+	}
+	return files, unseen, some
+}
+
+// perRoot counts the files that must still be chunked by root.
+func (q *queue) perRoot() map[*root]int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	counts := map[*root]int{}
+	for _, in := range []map[itemKey]*item{q.waiting, q.inFlight} {
+		for key := range in {
+			if !key.glance {
+				counts[key.root]++
+			}
+		}
+	}
+	return counts
+}
+
 // settle tells a file's own item what the glance at it found. Where the file's
 // own turn came before the words of the glance were published, it comes again:
 // what is shown would otherwise stay, though the file may be gone.
@@ -332,19 +442,30 @@ func (q *queue) inWork(r *root) []string {
 	return rels
 }
 
-// wait returns when everything pushed before the call is finished.
+// wait returns when everything pushed before the call is finished, but for what
+// is not worked on now because background work is stopped.
 func (q *queue) wait(ctx context.Context) error {
 	q.mu.Lock()
 	target := q.ticket
 	for {
-		if !q.outstanding(target) {
+		var change <-chan struct{}
+		held := false
+		if q.gate != nil {
+			held, change = q.gate.indexing()
+		}
+		if !q.outstanding(target) || held && !q.urgentOutstanding(target) {
 			q.mu.Unlock()
 			return nil
 		}
 		done := q.done
 		q.mu.Unlock()
-		if err := wait(ctx, done, q.closed); err != nil {
-			return err
+		select {
+		case <-done:
+		case <-change:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-q.closed:
+			return ErrClosed
 		}
 		q.mu.Lock()
 	}
@@ -354,6 +475,27 @@ func (q *queue) wait(ctx context.Context) error {
 // finished.
 func (q *queue) outstanding(target uint64) bool {
 	return len(q.marks) > 0 && q.marks[0].ticket <= target
+}
+
+// urgentOutstanding is outstanding for what a worker has in hand and what is
+// urgent.
+func (q *queue) urgentOutstanding(target uint64) bool {
+	for _, it := range q.inFlight {
+		if it.mark.ticket <= target {
+			return true
+		}
+	}
+	for _, it := range q.heap.items {
+		if it.urgent() && it.mark.ticket <= target {
+			return true
+		}
+	}
+	for _, it := range q.again {
+		if it.mark.ticket <= target {
+			return true
+		}
+	}
+	return false
 }
 
 // wait waits for done, which is ErrClosed where the index closes first.

@@ -44,7 +44,7 @@ func TestQueueSums(t *testing.T) {
 			}
 			q.push(&it)
 		case n < 8:
-			if it, ok := q.pop(rng.IntN(2) == 0); ok {
+			if it, ok := q.pop(rng.IntN(2) == 0, false); ok {
 				if it.glance {
 					it.glanced = glanced(rng.IntN(4))
 				}
@@ -66,7 +66,7 @@ func TestQueueSums(t *testing.T) {
 			q.finish(inHand[w])
 			inHand[w] = nil
 		}
-		it, ok := q.pop(true)
+		it, ok := q.pop(true, false)
 		if !ok {
 			break
 		}
@@ -96,9 +96,9 @@ func TestGlanceThatIsLate(t *testing.T) {
 	q.push(&item{root: r, rel: "x", prio: prioScan, glance: true})
 	q.push(&item{root: r, rel: "x", prio: prioScan})
 	ticket := q.ticket
-	glance, _ := q.pop(true)
+	glance, _ := q.pop(true, false)
 	glance.glanced = worded
-	own, _ := q.pop(true)
+	own, _ := q.pop(true, false)
 	if !glance.glance || own.glance {
 		t.Fatal("a glance comes after the file's own turn")
 	}
@@ -110,7 +110,7 @@ func TestGlanceThatIsLate(t *testing.T) {
 	if done(q, ticket) {
 		t.Error("a wait ends before the file is looked at again")
 	}
-	again, ok := q.pop(true)
+	again, ok := q.pop(true, false)
 	if !ok || again.rel != "x" || again.glance {
 		t.Fatalf("after a late glance: %+v", again)
 	}
@@ -122,18 +122,18 @@ func TestGlanceThatIsLate(t *testing.T) {
 	// The same with the own turn still running.
 	q.push(&item{root: r, rel: "y", prio: prioScan, glance: true})
 	q.push(&item{root: r, rel: "y", prio: prioScan})
-	glance, _ = q.pop(true)
+	glance, _ = q.pop(true, false)
 	glance.glanced = worded
-	own, _ = q.pop(true)
+	own, _ = q.pop(true, false)
 	q.finish([]*item{glance})
 	q.finish([]*item{own})
 	if done(q, q.ticket) {
 		t.Error("a wait ends before the file is looked at again")
 	}
 	// Where the own turn is to come, there is no need to.
-	again, _ = q.pop(true)
+	again, _ = q.pop(true, false)
 	q.push(&item{root: r, rel: "z", prio: prioScan, glance: true}, &item{root: r, rel: "z", prio: prioScan})
-	glance, _ = q.pop(true)
+	glance, _ = q.pop(true, false)
 	glance.glanced = worded
 	q.finish([]*item{again, glance})
 	if q.len() != 1 || q.pending() != 0 {
@@ -146,15 +146,15 @@ func TestQueueWaits(t *testing.T) {
 	q := newQueue(closed, 1)
 	r := &root{}
 	q.push(&item{root: r, rel: "a"}, &item{root: r, rel: "b"})
-	a, _ := q.pop(true)
-	b, _ := q.pop(true)
+	a, _ := q.pop(true, false)
+	b, _ := q.pop(true, false)
 	q.push(&item{root: r, rel: "a", force: true}) // changed while in work
 	ticket := q.ticket
 	q.finish([]*item{a, b})
 	if done(q, ticket) {
 		t.Error("a wait ends with the second a waiting")
 	}
-	a, _ = q.pop(true)
+	a, _ = q.pop(true, false)
 	if !a.force {
 		t.Error("the second a is not what was pushed")
 	}
@@ -194,7 +194,7 @@ func TestQueueFromBothEnds(t *testing.T) {
 	var inHand []*item
 	take := func(glanceFirst bool, rel string, glance bool) *item {
 		t.Helper()
-		it, ok := q.pop(glanceFirst)
+		it, ok := q.pop(glanceFirst, false)
 		if !ok || it.rel != rel || it.glance != glance {
 			t.Fatalf("got %+v, want %s, a glance: %v", it, rel, glance)
 		}
@@ -213,7 +213,7 @@ func TestQueueFromBothEnds(t *testing.T) {
 	}
 	take(true, "mid", false) // before the newer ones
 	take(true, "old", false)
-	if _, ok := q.pop(true); ok {
+	if _, ok := q.pop(true, false); ok {
 		t.Error("the queue holds more than was pushed")
 	}
 	if done(q, ticket) {

@@ -264,7 +264,8 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 		if have && k.size == e.Size && k.modTime == e.ModTime.UnixNano() && k.chunkVersion == version {
 			continue
 		}
-		it := item{root: r, rel: e.Path, prio: prioScan, recent: e.ModTime.UnixNano()}
+		it := item{root: r, rel: e.Path}
+		it.prio, it.recent = ix.focus.of(spot{r, e.Path}, e.ModTime.UnixNano())
 		items = append(items, &it)
 		if snap.File(r.workspacePath(e.Path)) == nil {
 			first := it

@@ -22,15 +22,18 @@ func newScanner(ix *Index) *scanner {
 	return &scanner{ix: ix, signal: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-func (s *scanner) request(cause string) {
+// request asks for a scan and returns its number.
+func (s *scanner) request(cause string) uint64 {
 	s.mu.Lock()
 	s.requested++
+	number := s.requested
 	s.mu.Unlock()
 	s.ix.log.Debug("scan requested", "cause", cause)
 	select {
 	case s.signal <- struct{}{}:
 	default:
 	}
+	return number
 }
 
 func (s *scanner) run(ctx context.Context) {
@@ -50,17 +53,30 @@ func (s *scanner) run(ctx context.Context) {
 		for _, r := range s.ix.roots {
 			n, err := s.ix.scan(ctx, r)
 			queued += n
+			if n >= manyNew {
+				s.ix.askGit(ctx, r)
+			}
 			if !errors.Is(err, context.Canceled) {
 				s.ix.scanned(r, err)
 			}
 		}
 		s.ix.startBatch(queued)
+		s.ix.counted(upTo, queued)
 		s.mu.Lock()
 		s.finished = max(s.finished, upTo)
 		close(s.done)
 		s.done = make(chan struct{})
 		s.mu.Unlock()
 		s.ix.changed()
+	}
+}
+
+// counted tells the last batch how many files a scan found for it.
+func (ix *Index) counted(scan uint64, files int) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.lastScan > 0 && ix.lastScan <= scan {
+		ix.last.Files, ix.lastScan = max(ix.last.Files, files), 0
 	}
 }
 
@@ -81,6 +97,7 @@ func (ix *Index) scanned(r *root, err error) {
 		if ix.opts.Notice != nil {
 			ix.opts.Notice(now)
 		}
+		ix.failed(now)
 	case now == "" && before != "":
 		ix.log.Info("scanned again", "root", r.Dir)
 	}

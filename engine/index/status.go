@@ -38,6 +38,10 @@ func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 		}
 		r.mu.Unlock()
 	}
+	if files, unseen, _ := ix.withheld(0); files > 0 {
+		c.Skipped[string(skipMemory)] += files // they stay in Total: the index is not whole
+		c.Pending = max(c.Pending-unseen, 0)
+	}
 	maps.DeleteFunc(c.Skipped, func(_ string, n int) bool { return n == 0 })
 	c.Total = max(c.Total, c.Indexed)
 	c.VectorsReady = ix.vectorsReady(s)
@@ -113,11 +117,12 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 		unscanned = append(unscanned, nonEmpty(r.err)...)
 		r.mu.Unlock()
 	}
+	ix.workState(s, &st)
 	slices.SortFunc(st.SkippedFiles, func(a, b wire.SkippedFile) int { return strings.Compare(a.Path, b.Path) })
 	st.SkippedFiles = st.SkippedFiles[:min(maxSkipped, len(st.SkippedFiles))]
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	st.LastBatch = ix.last
+	st.LastBatch, st.LastError = ix.last, ix.lastError
 	st.Watches, st.WatchCap = ix.watches, ix.watchCap
 	st.Notices = unscanned
 	for _, n := range ix.notices {
@@ -149,8 +154,12 @@ func ModelNames(models []embed.Model) string {
 // SetWatch records what the watcher reports.
 func (ix *Index) SetWatch(watches, limit int, notice string) {
 	ix.mu.Lock()
-	defer ix.mu.Unlock()
+	same := ix.watchNotice == notice
 	ix.watches, ix.watchCap, ix.watchNotice = watches, limit, notice
+	ix.mu.Unlock()
+	if !same {
+		ix.changed()
+	}
 }
 
 // Keep reports whether a path (absolute) is indexed or, for a directory, may
@@ -169,6 +178,19 @@ func (ix *Index) Kept() []file.Root {
 		}
 	}
 	return kept
+}
+
+// Holds reports whether a directory (absolute) itself holds indexed files; known
+// is false while that may change by work in hand.
+func (ix *Index) Holds(dir string) (holds, known bool) {
+	known = !ix.scans.scanning() && ix.queue.len() == 0
+	r, rel, ok := ix.locate(dir)
+	if !ok {
+		return false, known
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known.in[rel] > 0, known
 }
 
 // Directories returns the absolute directories that hold files to be indexed,

@@ -73,16 +73,25 @@ func (z *vectorizer) wake() {
 	}
 }
 
-// wait returns when everything searchable at the call has its vector. An error
-// says why some of it will have none.
+// wait returns when everything searchable at the call has its vector, or the
+// model may not work now. An error says why some of it will have none.
 func (z *vectorizer) wait(ctx context.Context) error {
 	z.wake()
 	z.mu.Lock()
 	for !z.idle && z.err == nil {
+		speed, change := z.ix.gate.embedding()
+		if speed == EmbedNever {
+			break
+		}
 		done := z.done
 		z.mu.Unlock()
-		if err := wait(ctx, done, z.ix.closed); err != nil {
-			return err
+		select {
+		case <-done:
+		case <-change:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-z.ix.closed:
+			return ErrClosed
 		}
 		z.mu.Lock()
 	}
@@ -126,6 +135,7 @@ type target struct {
 	part *part
 	doc  int32
 	key  store.VectorKey
+	rank rank
 }
 
 // made is a vector for a document.
@@ -144,7 +154,7 @@ func (z *vectorizer) pass(ctx context.Context) error {
 	defer z.ix.claim(z.model, nil)
 	size := cmp.Or(z.ix.opts.BehindBatch, 32)
 	for {
-		snap := z.ix.Snapshot()
+		snap, order := z.ix.Snapshot(), z.ix.focus.version.Load()
 		targets, without := z.missing(snap)
 		z.setLeft(len(targets))
 		z.setLost(without)
@@ -157,6 +167,13 @@ func (z *vectorizer) pass(ctx context.Context) error {
 		published := time.Now()
 		files := map[*File]*text.Document{}
 		for len(targets)+len(later) > 0 {
+			err := z.admit(ctx, func() {
+				z.publish(ready)
+				ready, published = nil, time.Now()
+			})
+			if err != nil {
+				return err
+			}
 			n := min(size, len(targets))
 			batch, others, failures, err := z.embed(ctx, append(later, targets[:n]...), files, n > 0)
 			ready = append(ready, batch...)
@@ -166,20 +183,41 @@ func (z *vectorizer) pass(ctx context.Context) error {
 			}
 			failed = failed || failures
 			targets, later = targets[n:], others
+			z.setLeft(len(targets) + len(later))
 			if time.Since(published) > listPublish {
 				z.publish(ready)
 				ready, published = nil, time.Now()
 				clear(files)
-				z.setLeft(len(targets) + len(later))
+				z.ix.changed()
 			}
 			if now := z.ix.Snapshot(); now != snap && !slices.Equal(now.parts, snap.parts) {
 				break // what changed goes first
+			}
+			if z.ix.focus.version.Load() != order {
+				break // what was opened goes first
 			}
 		}
 		z.publish(ready)
 		if len(targets) == 0 && !failed && slices.Equal(z.ix.Snapshot().parts, snap.parts) {
 			z.setLeft(0)
 			return nil
+		}
+	}
+}
+
+// admit returns when the model may work. before is called where it may not now.
+func (z *vectorizer) admit(ctx context.Context, before func()) error {
+	for {
+		speed, change := z.ix.gate.embedding()
+		if speed != EmbedNever {
+			return ctx.Err()
+		}
+		before()
+		z.ix.changed()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-change:
 		}
 	}
 }
@@ -206,13 +244,15 @@ func (z *vectorizer) setLost(n int) {
 	}
 }
 
-// missing lists the live documents without a vector, newest files first.
+// missing lists the live documents without a vector: those of open files first,
+// then those edited last.
 // without counts those that the model failed on too often.
 func (z *vectorizer) missing(snap *Snapshot) (targets []target, without int) {
 	byDir := map[string]*root{}
 	for _, r := range z.ix.roots {
 		byDir[r.Dir] = r
 	}
+	ranks := map[*File]rank{}
 	for i, p := range snap.parts {
 		if len(p.files) > 0 && p.files[0].file.Provisional {
 			continue
@@ -233,11 +273,17 @@ func (z *vectorizer) missing(snap *Snapshot) (targets []target, without int) {
 				without++
 				continue
 			}
-			targets = append(targets, target{byDir[doc.File.Root.Dir], p, int32(d), key})
+			r := byDir[doc.File.Root.Dir]
+			at, ok := ranks[doc.File]
+			if !ok {
+				at.prio, at.edited = z.ix.focus.of(spot{r, doc.File.Rel}, doc.File.ModTime)
+				ranks[doc.File] = at
+			}
+			targets = append(targets, target{r, p, int32(d), key, at})
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b target) int {
-		return cmp.Compare(b.part.docs[b.doc].File.ModTime, a.part.docs[a.doc].File.ModTime)
+		return a.rank.compare(b.rank)
 	})
 	return targets, without
 }
@@ -466,21 +512,27 @@ func dequantise(v store.Vector) []float32 {
 	return values
 }
 
-// vectors embeds texts on several goroutines, each with a share of them. There
-// is an error per text.
+// vectors embeds texts on several goroutines, each with a share of them, and
+// rests between two while requests run. There is an error per text.
 func (z *vectorizer) vectors(ctx context.Context, texts []string) ([][]float32, []error) {
 	threads := z.ix.opts.BehindThreads
 	if threads <= 0 {
 		threads = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	if speed, _ := z.ix.gate.embedding(); speed == EmbedSlowly {
+		threads = 1
 	}
 	threads = min(threads, len(texts))
 	out := make([][]float32, len(texts))
 	errs := make([]error, len(texts))
 	var wg sync.WaitGroup
 	for w := range threads {
-		wg.Go(func() {
+		z.ix.inBackground(&wg, func() {
+			var t turn
 			for i := w; i < len(texts); i += threads {
+				z.ix.gate.yield(ctx, &t)
 				out[i], errs[i] = embedOne(ctx, z.ix.opts.Behind, texts[i])
+				z.ix.meter.add(amount{embeds: 1})
 			}
 		})
 	}

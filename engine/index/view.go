@@ -52,6 +52,17 @@ func (ix *Index) NewView() *View {
 	return &View{ix: ix, buffers: map[string]*buffer{}, making: make(chan struct{}, 1), parts: map[*buffer]madeBuffer{}}
 }
 
+// Close forgets the buffers: nobody looks at them any more.
+func (v *View) Close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, b := range v.buffers {
+		v.ix.opened(b.root, b.rel, -1)
+	}
+	clear(v.buffers)
+	v.changes++
+}
+
 // Index returns the index that the view stands in front of.
 func (v *View) Index() *Index { return v.ix }
 
@@ -65,10 +76,14 @@ func (v *View) Apply(changes []file.Change) {
 			b := &buffer{text: c.Text}
 			b.root, b.rel, _ = v.ix.locate(c.Path)
 			path := v.ix.canonical(c.Path)
+			if v.buffers[path] == nil {
+				v.ix.opened(b.root, b.rel, 1)
+			}
 			v.buffers[path] = b
 			v.changes++
 		case file.Closed:
 			if path := v.ix.canonical(c.Path); v.buffers[path] != nil {
+				v.ix.opened(v.buffers[path].root, v.buffers[path].rel, -1)
 				delete(v.buffers, path)
 				v.changes++
 			}

@@ -40,24 +40,27 @@ type worker struct {
 	vectors map[store.VectorKey]store.Vector // of the inline model, to be stored
 	started time.Time
 	glance  bool // the part holds words only
+	urgent  bool // the user waits for what is in the part
 }
 
 // work takes files until ctx ends, with glanceFirst after the glances.
 func (ix *Index) work(ctx context.Context, glanceFirst bool) {
 	w := &worker{ix: ix}
-	for {
-		it, ok := ix.queue.pop(glanceFirst)
+	var t turn
+	for ctx.Err() == nil {
+		held, change := ix.gate.indexing()
+		rest, leave, most := ix.gate.rest(&t)
+		it, ok := ix.queue.pop(glanceFirst, held || rest)
 		if !ok {
-			w.seal(ctx)
-			select {
-			case <-ctx.Done():
-				return
-			case <-ix.queue.ready:
-			}
+			w.idle(ctx, held, rest, change, leave, most)
 			continue
 		}
-		if w.root != nil && (w.root != it.root || w.glance != it.glance) {
+		if w.root != nil && (w.root != it.root || w.glance != it.glance || w.urgent && !it.urgent()) {
 			w.seal(ctx)
+		}
+		if it.prio == prioTouched && ix.gate.Memory() >= HoldIndexing && w.unknown(it) {
+			ix.queue.postpone(it) // what is known already needs no more memory than it has
+			continue
 		}
 		w.take(ctx, it)
 		if ctx.Err() != nil {
@@ -67,6 +70,40 @@ func (ix *Index) work(ctx context.Context, glanceFirst bool) {
 			w.seal(ctx)
 		}
 	}
+}
+
+// idle publishes what was made and waits until there may be something to do.
+// Where files wait and may not be worked on for a moment, what was made is kept
+// a moment longer, unless the user waits for it.
+func (w *worker) idle(ctx context.Context, held, rest bool, change, leave <-chan struct{}, most time.Duration) {
+	waits := (held || rest) && w.ix.queue.anyBackground()
+	if !waits || held || w.urgent || w.b != nil && w.full() {
+		w.seal(ctx)
+	}
+	var timeout <-chan time.Time
+	switch {
+	case !waits:
+		change, leave = nil, nil // whatever comes is told
+	case rest:
+		timer := time.NewTimer(most)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-w.ix.queue.ready:
+	case <-change:
+	case <-leave:
+	case <-timeout:
+	}
+}
+
+// unknown reports whether nothing is indexed of a file.
+func (w *worker) unknown(it *item) bool {
+	it.root.mu.Lock()
+	defer it.root.mu.Unlock()
+	_, have := it.root.known.get(it.rel)
+	return !have
 }
 
 func (w *worker) full() bool {
@@ -92,12 +129,22 @@ func (w *worker) take(ctx context.Context, it *item) {
 		w.vectors = map[store.VectorKey]store.Vector{}
 	}
 	w.items = append(w.items, it)
+	w.urgent = w.urgent || it.urgent()
+	if w.ix.opts.Relieve != nil {
+		w.ix.opts.Relieve()
+	}
 	look := w.look
 	if it.glance {
 		look = w.glanceAt
 	}
+	chunks := len(w.b.docs)
 	if err := look(ctx, it); err != nil && ctx.Err() == nil {
-		w.ix.log.Error("indexing", "path", it.root.workspacePath(it.rel), "error", err)
+		path := it.root.workspacePath(it.rel)
+		w.ix.log.Error("indexing", "path", path, "error", err)
+		w.ix.failed(fmt.Sprintf("indexing %s: %v", path, err))
+	}
+	if !it.glance {
+		w.ix.meter.add(amount{files: 1, chunks: len(w.b.docs) - chunks})
 	}
 }
 

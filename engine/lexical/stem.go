@@ -43,3 +43,10 @@ func (s *stemmer) stem(w string) string {
 	s.mu.Unlock()
 	return st
 }
+
+// forget drops the cache.
+func (s *stemmer) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cache = nil
+}

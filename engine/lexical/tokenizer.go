@@ -40,6 +40,9 @@ type Tokenizer struct {
 	stems stemmer
 }
 
+// Forget drops what is remembered to be faster.
+func (t *Tokenizer) Forget() { t.stems.forget() }
+
 // NewTokenizer returns a tokenizer with an empty stem cache.
 func NewTokenizer() *Tokenizer {
 	t := &Tokenizer{}

@@ -284,8 +284,8 @@ type Rates struct {
 // The values of Status.State and RootStatus.State, most important first: of
 // several that fit, the first is told.
 const (
-	StateError       = "error"       // nothing can be indexed, or a folder cannot be looked at
-	StatePaused      = "paused"      // coderag/pause, and something waits
+	StateError       = "error"       // something cannot be indexed: a folder is gone, a model stopped
+	StatePaused      = "paused"      // coderag/pause
 	StateMemoryLimit = "memoryLimit" // files wait until memory is free
 	StateScanning    = "scanning"    // looking for files
 	StateIndexing    = "indexing"    // files are not searchable as they stand
