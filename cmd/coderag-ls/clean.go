@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coderag-ls/attach"
 	"coderag-ls/engine"
+	"coderag-ls/engine/store"
 )
 
 func (a *app) cleanCommand() *cobra.Command {
@@ -34,7 +36,7 @@ made again when it is needed. An index that is in use is kept.`,
 			if list {
 				return a.listIndexes(indexes)
 			}
-			doomed := map[string]bool{}
+			doomed := map[string]bool{} // by directory, and by folder: one may have several
 			if !all && !vanished {
 				roots, err := a.workspaceRoots()
 				if err != nil {
@@ -45,17 +47,17 @@ made again when it is needed. An index that is in use is kept.`,
 					if err != nil {
 						return err
 					}
-					doomed[dir] = true
+					doomed[dir], doomed[r.Dir] = true, true
 				}
 			}
 			var errs []error
 			count, bytes := 0, int64(0)
 			for _, ix := range indexes {
-				if !all && !doomed[ix.Dir] && (!vanished || !ix.Vanished) {
+				if !all && !doomed[ix.Dir] && !doomed[ix.Root] && (!vanished || !ix.Vanished) {
 					continue
 				}
 				if err := engine.RemoveIndex(cmd.Context(), ix.Dir); err != nil {
-					errs = append(errs, err)
+					errs = append(errs, inUse(ix.Dir, err))
 					continue
 				}
 				count, bytes = count+1, bytes+ix.Bytes
@@ -72,6 +74,14 @@ made again when it is needed. An index that is in use is kept.`,
 	f.BoolVar(&vanished, "vanished", false, "delete the indexes of folders that no longer exist")
 	f.BoolVar(&list, "list", false, "list the indexes, delete nothing")
 	return cmd
+}
+
+// inUse says who has the index that cannot be deleted.
+func inUse(dir string, err error) error {
+	if who, ok := attach.Who(dir); ok && errors.Is(err, store.ErrLocked) {
+		return fmt.Errorf("index %s is kept: %w (%s); close that editor or end the process, then clean again", dir, store.ErrLocked, who)
+	}
+	return err
 }
 
 func (a *app) listIndexes(indexes []engine.IndexInfo) error {

@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"coderag-ls/attach"
 	"coderag-ls/engine"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
@@ -178,7 +180,37 @@ func TestStatusOfOddNames(t *testing.T) {
 	c.run("status").want(t, exitOK, `"new\nline\x1b[31m.go"  (the name holds control characters`, "")
 }
 
-// TestLocked: a second process is told who has the index, and disturbs nothing.
+// TestShared: commands use the index that another process keeps, and only
+// deleting it is refused.
+func TestShared(t *testing.T) {
+	c := newCLI(t)
+	s := config.Default()
+	s.Index.CacheDir, s.Embed.Provider = c.cache, "static"
+	w, err := attach.Open(t.Context(), attach.Options{Options: engine.Options{Roots: []file.Root{{Name: "shop", Dir: c.dir}}, Version: "4.5.6", Settings: s}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	pid := fmt.Sprintf("pid %d", os.Getpid())
+	c.run("ask", "TotalCents").want(t, exitOK, "cart/cart.go", "")
+	c.run("search", "TotalCents").want(t, exitOK, "cart/cart.go", "")
+	c.run("context", "TotalCents").want(t, exitOK, "cart/cart.go", "")
+	c.run("index").want(t, exitOK, pid+", coderag-ls 4.5.6", "")
+	c.run("status").want(t, exitOK, "kept by", "")
+	c.run("ask", "--chunk.maxChars", "900", "TotalCents").want(t, exitOK, "cart/cart.go", "chunk.maxChars is 1500 there, 900 here")
+	c.run("clean").want(t, exitLocked, "deleted 0 indexes", pid+", coderag-ls 4.5.6")
+	c.run("doctor").want(t, exitOK, "in use by "+pid, "")
+	st := decode[wire.Status](t, c.run("status", "--json").out)
+	if st.Owner || st.OwnedBy.PID != os.Getpid() || st.OwnedBy.Version != "4.5.6" || st.OwnedBy.Clients != 1 {
+		t.Errorf("owner %v, owned by %+v", st.Owner, st.OwnedBy)
+	}
+}
+
+// TestLocked: an index that is held and not shared is deleted by nobody.
 func TestLocked(t *testing.T) {
 	c := newCLI(t)
 	s := config.Default()
@@ -192,7 +224,6 @@ func TestLocked(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	c.run("ask", "x").want(t, exitLocked, "", "--cache-dir")
 	c.run("clean").want(t, exitLocked, "deleted 0 indexes", "locked")
 	c.run("doctor").want(t, exitOK, "in use", "")
 	c.run("ask", "--cache-dir", filepath.Join(c.cache, "mine"), "TotalCents").want(t, exitOK, "cart/cart.go", "")

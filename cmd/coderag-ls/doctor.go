@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coderag-ls/attach"
 	"coderag-ls/cmd/coderag-ls/internal/terminal"
 	"coderag-ls/engine"
 	"coderag-ls/engine/config"
@@ -184,6 +185,9 @@ func examineStore(ctx context.Context, r file.Root, s config.Settings) finding {
 	st, err := bunt.Open(ctx, dir, bunt.Options{})
 	switch {
 	case errors.Is(err, store.ErrLocked):
+		if who, ok := attach.Who(dir); ok {
+			return finding{check, stateOK, fmt.Sprintf("in use by %s; this program attaches to it", who), ""}
+		}
 		return ok(check, "in use: %v", err)
 	case engine.Unwritable(err):
 		return finding{check, stateError, fmt.Sprintf("%v; until then the index is kept in memory and made again at each start", err),

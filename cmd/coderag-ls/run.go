@@ -64,6 +64,9 @@ func (a *app) complain(cmd *cobra.Command, err error, code int) {
 	case exitUsage:
 		fmt.Fprintf(a.stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 	case exitLocked:
+		if cmd.Name() == "clean" {
+			return // the others go on without it
+		}
 		fmt.Fprintln(a.stderr, "To work beside it, use an index of your own: --cache-dir FOLDER.")
 	}
 }

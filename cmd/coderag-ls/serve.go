@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"coderag-ls/engine"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
 	"coderag-ls/lsp"
@@ -104,13 +103,7 @@ func (a *app) serverOptions(layers config.Layers, log *slog.Logger) lsp.Options 
 		Version:  version(),
 		Logger:   log,
 		Settings: layers,
-		Open: func(ctx context.Context, o engine.Options) (lsp.Workspace, error) {
-			e, err := engine.Open(ctx, o)
-			if err != nil {
-				return nil, err
-			}
-			return lsp.FromEngine(e), nil
-		},
+		Open:     openShared,
 		Watch: func(ctx context.Context, w lsp.Workspace, roots []file.Root, s config.Settings) {
 			if err := watch(ctx, w, roots, s, log); err != nil {
 				w.SetWatch(0, 0, fmt.Sprintf("files are not watched: %v; changes on disk are seen when the editor tells of them", err))

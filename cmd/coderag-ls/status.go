@@ -24,7 +24,7 @@ func (a *app) statusCommand() *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, s.close()) }()
 			// The first look at the disk tells how many files there are.
-			if _, err := s.engine.Directories(cmd.Context()); err != nil {
+			if _, err := s.workspace.Directories(cmd.Context()); err != nil {
 				return fmt.Errorf("looking for files: %w", err)
 			}
 			st, err := s.view.Status(cmd.Context())
@@ -76,6 +76,9 @@ func (a *app) statusText(st wire.Status) string {
 	}
 	line("model", model)
 	line("store", fmt.Sprintf("%s on disk, %s of memory in use", bytesText(st.StoreBytes), bytesText(st.RSSBytes)))
+	if !st.Owner && st.OwnedBy.PID > 0 {
+		line("kept by", fmt.Sprintf("pid %d, coderag-ls %s, for %s", st.OwnedBy.PID, a.out.Text(st.OwnedBy.Version), plural(st.OwnedBy.Clients, "other process")))
+	}
 	if len(st.Languages) > 0 {
 		line("languages", strings.TrimSpace(a.languages(st.Languages)))
 	}

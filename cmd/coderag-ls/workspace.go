@@ -15,6 +15,7 @@ import (
 
 	"gopkg.in/natefinch/lumberjack.v2"
 
+	"coderag-ls/attach"
 	"coderag-ls/cmd/coderag-ls/internal/terminal"
 	"coderag-ls/engine"
 	"coderag-ls/engine/config"
@@ -161,15 +162,15 @@ func (a *app) logger(s config.Settings) (log *slog.Logger, close func() error, e
 
 // session is an opened workspace on the command line.
 type session struct {
-	engine   *engine.Engine
-	view     *engine.View
-	roots    []file.Root
-	settings config.Settings
-	close    func() error
+	workspace *attach.Workspace
+	view      *attach.View
+	roots     []file.Root
+	settings  config.Settings
+	close     func() error
 }
 
-// openSession opens the workspace's index. report, which may be nil, is told of
-// background work.
+// openSession opens the workspace's index, or attaches to the process that has
+// it open. report, which may be nil, is told of background work.
 func (a *app) openSession(ctx context.Context, report func(wire.Progress)) (*session, error) {
 	layers, err := a.layers()
 	if err != nil {
@@ -187,14 +188,17 @@ func (a *app) openSession(ctx context.Context, report func(wire.Progress)) (*ses
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.Open(ctx, engine.Options{Roots: roots, Version: version(), Settings: s, Logger: log, Progress: report})
+	w, err := attach.Open(ctx, attach.Options{Options: engine.Options{
+		Roots: roots, Version: version(), Settings: s, Logger: log, Progress: report,
+		Notice: func(text string) { a.note("note: %s", text) },
+	}})
 	if err != nil {
 		return nil, errors.Join(err, closeLog())
 	}
-	v := e.NewView()
-	return &session{e, v, roots, s, func() error {
+	v := w.NewView()
+	return &session{w, v, roots, s, func() error {
 		v.Close()
-		return errors.Join(e.Close(), closeLog())
+		return errors.Join(w.Close(), closeLog())
 	}}, nil
 }
 
