@@ -3,11 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"coderag-ls/engine/answer"
-	"coderag-ls/engine/index"
 	"coderag-ls/engine/pack"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
@@ -47,6 +45,7 @@ func checkBudget(p wire.AskParams) error {
 // emitted. emit, which may be nil, receives the parts in order before Ask
 // returns the whole. A question that cannot be asked is a *QueryError.
 func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wire.AskResult, error) {
+	defer v.e.gate.Request()()
 	if err := checkBudget(p); err != nil {
 		return wire.AskResult{}, err
 	}
@@ -68,7 +67,7 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	}
 	f.stage("answer", at)
 	at = time.Now()
-	related, graph := v.e.graph(f.ix).Related(f.snap, f.files(made.Citations))
+	related, graph := v.graph(f.state).Related(ctx, f.snap, texts{f.state}, made.Citations)
 	f.stage("related", at)
 	res := wire.AskResult{
 		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped, Related: related, Graph: graph,
@@ -82,21 +81,26 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	return res, nil
 }
 
-// files returns the cited files in order of citation.
-func (f *found) files(citations []wire.Citation) []*index.File {
-	var files []*index.File
-	for _, c := range citations {
-		if file := f.snap.File(c.Path); file != nil && !slices.Contains(files, file) {
-			files = append(files, file)
-		}
+// graph returns the graph of the files as the view has them.
+func (v *View) graph(st state) *pack.Graph {
+	g := v.e.graph(st.ix)
+	if st.snap == st.ix.Snapshot() {
+		return g
 	}
-	return files
+	return g.Update(st.snap, func(path string) (string, bool) {
+		f := st.snap.File(path)
+		if f == nil {
+			return "", false
+		}
+		return st.view.Text(f.Abs())
+	})
 }
 
 // Context packs what a question needs into budgeted Markdown: the best chunks
 // with what stands around them, related places, and how the files hang
 // together. p.TokenBudget 0 is the setting answer.tokenBudget.
 func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResult, error) {
+	defer v.e.gate.Request()()
 	if err := checkBudget(p); err != nil {
 		return wire.ContextResult{}, err
 	}
@@ -109,7 +113,7 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 		budget = f.settings.Answer.TokenBudget
 	}
 	packed, err := pack.Pack(ctx, pack.Input{
-		Snapshot: f.snap, Graph: v.e.graph(f.ix), Texts: texts{f.state}, Hits: f.result.Hits,
+		Snapshot: f.snap, Graph: v.graph(f.state), Texts: texts{f.state}, Hits: f.result.Hits,
 		Budget: budget, Reserved: f.settings.Answer.ReservedTokens,
 	})
 	if err != nil {
@@ -124,6 +128,7 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 // Explain explains the symbol of that name. Of several definitions the one
 // nearest to the document and its range comes first.
 func (v *View) Explain(ctx context.Context, name string, near wire.Document) (wire.ExplainResult, error) {
+	defer v.e.gate.Request()()
 	if err := checkQuery(&wire.SearchParams{Query: name}); err != nil {
 		return wire.ExplainResult{}, err
 	}

@@ -14,6 +14,7 @@ const (
 	maxNames     = 120 // different names that are looked up
 	maxDefined   = 24  // definitions of one name: what is defined more often is any word
 	maxMentions  = 200 // chunks that name a symbol
+	maxCallers   = 12  // chunks that are read for calls
 	maxSymbols   = 2   // symbols of the lines whose callers are looked for
 	// leastWeight is how sure a reference must be. One of four unrelated
 	// definitions of a name is not.
@@ -34,7 +35,7 @@ func (w *walk) calls(p Place) {
 	if !ok || !code(w.g.t.files[id].Language) {
 		return
 	}
-	content, ok := w.src.Text(w.ctx, p.Path)
+	content, ok := w.text(p.Path)
 	if !ok {
 		return
 	}
@@ -122,6 +123,7 @@ func (w *walk) callers(id int32, p Place) {
 		if defined > maxDefined {
 			continue
 		}
+		var found []step
 		for _, m := range w.src.Mentions(s.Name, maxMentions) {
 			by, ok := w.g.t.ids[m.Path]
 			if !ok || by == id || family(w.g.t.files[by].Language) != family(f.Language) {
@@ -143,7 +145,15 @@ func (w *walk) callers(id int32, p Place) {
 					weight += 2 // its test by name too
 				}
 			}
-			w.offer(step{Related: Related{Path: m.Path, From: p.Path, Kind: kind, Distance: 1, StartLine: m.StartLine, EndLine: m.EndLine, Names: []string{s.Name}}, weight: weight + w.g.closeness(p.Path, by)})
+			found = append(found, step{Related: Related{Path: m.Path, From: p.Path, Kind: kind, Distance: 1, StartLine: m.StartLine, EndLine: m.EndLine, Names: []string{s.Name}}, weight: weight + w.g.closeness(p.Path, by)})
+		}
+		// To name it is not to call it: imports and comments do as well.
+		slices.SortStableFunc(found, compareSteps)
+		for _, u := range found[:min(maxCallers, len(found))] {
+			content, ok := w.text(u.Path)
+			if ok && slices.Contains(referenced(lines(content, u.StartLine, u.EndLine), f.Language), s.Name) {
+				w.offer(u)
+			}
 		}
 	}
 }
@@ -190,6 +200,10 @@ func referenced(code, language string) []string {
 	seen := map[string]bool{}
 	for i := 0; i < len(code) && len(names) < maxNames; {
 		c := code[i]
+		if (i == 0 || code[i-1] == '\n') && importing(code[i:]) {
+			i = endOf(code, i, "\n")
+			continue
+		}
 		switch {
 		case c == '/' && strings.HasPrefix(code[i:], "//") && !hash, c == '#' && hash, c == '-' && strings.HasPrefix(code[i:], "-- ") && !hash:
 			i = endOf(code, i, "\n")
@@ -221,6 +235,18 @@ func referenced(code, language string) []string {
 		}
 	}
 	return names
+}
+
+// importing reports whether a text begins with an import: to name something
+// there is not to use it.
+func importing(s string) bool {
+	s = strings.TrimLeft(s[:min(len(s), 40)], " \t")
+	for _, word := range [...]string{"import ", "from ", "use ", "pub use ", "using ", "require", "#include", "export {", "export *", "export type {"} {
+		if strings.HasPrefix(s, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // endOf is the offset behind the next mark, the text's end where there is none.

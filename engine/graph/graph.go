@@ -112,11 +112,14 @@ type Graph struct {
 
 // New makes the graph of files, which are in order of their paths.
 func New(files []File, read Reader) *Graph {
-	return (&Graph{t: &tables{}}).Update(files, read)
+	g := &Graph{t: &tables{}}
+	g.index()
+	return g.Update(files, read)
 }
 
 // Update makes the graph of files, which are in order of their paths; what has
-// not changed since g is taken over. The result is that of New.
+// not changed since g is taken over. The result is that of New; it is g where
+// nothing changed.
 func (g *Graph) Update(files []File, read Reader) *Graph {
 	if read == nil {
 		read = func(string) (string, bool) { return "", false }
@@ -140,6 +143,9 @@ func (g *Graph) Update(files []File, read Reader) *Graph {
 		case sameTables && !sameFace(&old[j], &files[i]):
 			sameTables = false
 		}
+	}
+	if len(files) == len(old) && !slices.Contains(before, none) {
+		return g
 	}
 	next := &Graph{infos: make([]fileInfo, len(files))}
 	each(len(files), func(i int) {

@@ -94,7 +94,7 @@ func (w *walk) impls(id int32, s *chunk.Symbol) {
 		if !ok || w.ctx.Err() != nil || w.g.t.files[by].Language != "rust" || by != id && s.Kind != chunk.Interface {
 			continue
 		}
-		content, ok := w.src.Text(w.ctx, m.Path)
+		content, ok := w.text(m.Path)
 		if !ok {
 			continue
 		}
@@ -244,7 +244,7 @@ func receiver(s *chunk.Symbol) string {
 // interfaceMethods reads the methods of a Go interface, with those of embedded
 // ones of its package; nil where one of them is elsewhere or it has type terms.
 func (w *walk) interfaceMethods(file string, s *chunk.Symbol, depth int) []string {
-	content, ok := w.src.Text(w.ctx, file)
+	content, ok := w.text(file)
 	if !ok || depth == maxEmbedded {
 		return nil
 	}

@@ -54,13 +54,24 @@ type Related struct {
 	// StartLine and EndLine are the lines that connect it: a called definition,
 	// a caller. 0 where the whole file does.
 	StartLine, EndLine int
-	// Names are the names of it that From uses, where that is known.
+	// Names are the names of it that From uses, or that it uses of From, where
+	// that is known.
 	Names []string
+	// Also is a second relation between the two: what is imported is called too.
+	Also Kind
 }
 
-// Edge is the edge of the graph that the relation goes along.
-func (r *Related) Edge() Edge {
-	switch r.Kind {
+// Edges are the edges of the graph that the relation goes along.
+func (r *Related) Edges() []Edge {
+	edges := []Edge{r.edge(r.Kind)}
+	if r.Also != "" {
+		edges = append(edges, r.edge(r.Also))
+	}
+	return edges
+}
+
+func (r *Related) edge(k Kind) Edge {
+	switch k {
 	case ImportedBy:
 		return Edge{r.Path, r.From, Imports}
 	case TestFor:
@@ -76,7 +87,7 @@ func (r *Related) Edge() Edge {
 	case ReferencedBy:
 		return Edge{r.Path, r.From, References}
 	}
-	return Edge{r.From, r.Path, r.Kind}
+	return Edge{r.From, r.Path, k}
 }
 
 // Bounds of the walk. The counts are of files per walk.
@@ -121,7 +132,7 @@ type step struct {
 // only a few. The walk from a file follows one direction: what is imported by
 // what imports a file has nothing to do with it.
 func (g *Graph) Around(ctx context.Context, src Source, primary []Place) []Related {
-	w := &walk{g: g, src: src, ctx: ctx, best: map[string]step{}, primary: map[string]bool{}}
+	w := &walk{g: g, src: src, ctx: ctx, best: map[string]step{}, primary: map[string]bool{}, texts: map[string]string{}}
 	for _, p := range primary {
 		w.primary[p.Path] = true
 	}
@@ -176,9 +187,22 @@ type walk struct {
 	primary map[string]bool
 	best    map[string]step // by path
 	seed    int
+	texts   map[string]string // read so far
 }
 
-// offer takes a candidate; of two ways to a file the better one counts.
+// text reads a file once. A walk reads a bounded number of files.
+func (w *walk) text(path string) (string, bool) {
+	content, ok := w.texts[path]
+	if !ok {
+		if content, ok = w.src.Text(w.ctx, path); ok {
+			w.texts[path] = content
+		}
+	}
+	return content, ok
+}
+
+// offer takes a candidate; of two ways to a file the better one counts. A call
+// gives the import that it goes through its lines.
 func (w *walk) offer(s step) {
 	if w.primary[s.Path] || s.Path == s.From {
 		return
@@ -187,7 +211,19 @@ func (w *walk) offer(s step) {
 	if id, ok := w.g.t.ids[s.Path]; ok {
 		s.id = id
 	}
-	if had, ok := w.best[s.Path]; !ok || compareSteps(s, had) < 0 {
+	had, ok := w.best[s.Path]
+	if ok && s.From == had.From && s.Distance == had.Distance {
+		switch {
+		case s.Kind == Imports && had.Kind == Calls, s.Kind == ImportedBy && had.Kind == CalledBy:
+			s.Also, s.weight = had.Kind, s.weight+had.weight
+			s.StartLine, s.EndLine, s.Names = had.StartLine, had.EndLine, had.Names
+			w.best[s.Path] = s
+			return
+		case had.Also == s.Kind:
+			return
+		}
+	}
+	if !ok || compareSteps(s, had) < 0 {
 		w.best[s.Path] = s
 	}
 }

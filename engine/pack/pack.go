@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"coderag-ls/engine/answer"
+	"coderag-ls/engine/graph"
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/search"
 	"coderag-ls/engine/text"
@@ -70,8 +71,8 @@ func Pack(ctx context.Context, in Input) (Context, error) {
 		b.WriteString(bl.render())
 		c.Primary = append(c.Primary, bl.cite)
 	}
-	relations := in.Graph.around(files(blocks))
-	p.related(ctx, blocks, relations, share(limit, relatedShare), &b, &c)
+	relations := in.Graph.around(ctx, in.Snapshot, in.Texts, places(blocks))
+	p.related(ctx, relations, share(limit, relatedShare), &b, &c)
 	p.graph(relations, limit, &b, &c)
 	c.Content, c.Dropped = b.String(), p.v.Dropped
 	c.Tokens = Tokens(c.Content)
@@ -225,12 +226,10 @@ func blank(doc *text.Document, from, to int) bool {
 	return true
 }
 
-func files(blocks []*block) []*index.File {
-	var out []*index.File
-	for _, b := range blocks {
-		if !slices.Contains(out, b.doc.File) {
-			out = append(out, b.doc.File)
-		}
+func places(blocks []*block) []graph.Place {
+	out := make([]graph.Place, len(blocks))
+	for i, b := range blocks {
+		out[i] = graph.Place{Path: b.doc.File.Path, StartLine: b.start, EndLine: b.end}
 	}
 	return out
 }
@@ -239,10 +238,11 @@ func files(blocks []*block) []*index.File {
 const excerptLines = 12
 
 // related adds related files, nearest first, with the lines that connect them.
-func (p *packer) related(ctx context.Context, blocks []*block, relations []relation, budget int, out *strings.Builder, c *Context) {
+func (p *packer) related(ctx context.Context, relations []graph.Related, budget int, out *strings.Builder, c *Context) {
 	used, head := 0, "\n## Related\n"
-	for _, r := range relations {
-		ref, ok := p.connecting(blocks, r)
+	for i := range relations {
+		r := &relations[i]
+		ref, ok := connecting(p.in.Snapshot, r)
 		if !ok {
 			continue
 		}
@@ -253,7 +253,7 @@ func (p *packer) related(ctx context.Context, blocks []*block, relations []relat
 		d := p.in.Snapshot.Doc(ref)
 		end := min(pl.End, pl.Start+excerptLines-1)
 		lines, _ := pl.Doc.Lines(pl.Start, end)
-		s := fmt.Sprintf("%s\n### %s [%s, distance %d]\n[%s]\n%s", head, heading(d), r.kind, r.distance, answer.ID(d.File.Path, pl.Start, end), answer.Fenced(lines, d.File.Class.Language))
+		s := fmt.Sprintf("%s\n### %s [%s, distance %d]\n[%s]\n%s", head, heading(d), r.Kind, r.Distance, answer.ID(d.File.Path, pl.Start, end), answer.Fenced(lines, d.File.Class.Language))
 		if cost := Tokens(s); used+cost > budget {
 			c.Truncated = true
 			continue
@@ -262,34 +262,12 @@ func (p *packer) related(ctx context.Context, blocks []*block, relations []relat
 		}
 		head = ""
 		out.WriteString(s)
-		c.Related = append(c.Related, wire.Related{Path: d.File.Path, StartLine: pl.Start, EndLine: end, Relation: r.kind, Distance: r.distance})
+		c.Related = append(c.Related, wire.Related{Path: d.File.Path, StartLine: pl.Start, EndLine: end, Relation: string(r.Kind), Distance: r.Distance})
 	}
-}
-
-// connecting is the chunk of a related file to show: the one that defines what
-// the primary file imports, else its first definition.
-func (p *packer) connecting(blocks []*block, r relation) (index.Ref, bool) {
-	refs := p.docsOf(r.file)
-	if len(refs) == 0 {
-		return index.Ref{}, false
-	}
-	for _, ref := range refs {
-		d := p.in.Snapshot.Doc(ref)
-		if slices.ContainsFunc(d.Symbols, func(s string) bool { return slices.Contains(r.names, s) }) {
-			return ref, true
-		}
-	}
-	for _, ref := range refs {
-		d := p.in.Snapshot.Doc(ref)
-		if d.Name != "" && len(d.Symbols) > 0 {
-			return ref, true
-		}
-	}
-	return refs[0], true
 }
 
 // graph adds the excerpt of the graph.
-func (p *packer) graph(relations []relation, limit int, out *strings.Builder, c *Context) {
+func (p *packer) graph(relations []graph.Related, limit int, out *strings.Builder, c *Context) {
 	c.Graph = excerpt(relations)
 	if len(c.Graph.Edges) == 0 {
 		return
@@ -307,14 +285,4 @@ func (p *packer) graph(relations []relation, limit int, out *strings.Builder, c 
 	if strings.Count(s, "\n") > 2 {
 		out.WriteString(s)
 	}
-}
-
-// docsOf returns the documents of a file of the graph as the snapshot has it;
-// none where it is gone.
-func (p *packer) docsOf(f *index.File) []index.Ref {
-	now := p.in.Snapshot.File(f.Path)
-	if now == nil {
-		return nil
-	}
-	return p.in.Snapshot.DocsOf(now)
 }

@@ -7,13 +7,20 @@ import (
 	"testing"
 
 	"coderag-ls/engine/answer"
-	"coderag-ls/engine/index"
+	"coderag-ls/engine/graph"
 	"coderag-ls/engine/pack"
 	"coderag-ls/engine/search/searchtest"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 
 	"go.uber.org/goleak"
+)
+
+const (
+	imports    = string(graph.Imports)
+	importedBy = string(graph.ImportedBy)
+	testFor    = string(graph.TestFor)
+	sibling    = string(graph.Sibling)
 )
 
 func TestMain(m *testing.M) {
@@ -130,10 +137,15 @@ func TestWhatStandsAround(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(c.Related, func(r wire.Related) bool {
-		return r.Path == "ledger.py" && r.Relation == pack.Imports && r.Distance == 1
+		return r.Path == "ledger.py" && r.Relation == imports && r.Distance == 1
 	}) && !slices.ContainsFunc(c.Primary, func(p wire.Citation) bool { return p.Path == "ledger.py" }) {
 		t.Errorf("the imported file is nowhere: %+v", c.Related)
 	}
+}
+
+// cited is a citation of the beginning of a file.
+func cited(path string) []wire.Citation {
+	return []wire.Citation{{Path: path, StartLine: 1, EndLine: 20}}
 }
 
 func TestRelated(t *testing.T) {
@@ -149,7 +161,7 @@ func TestRelated(t *testing.T) {
 		"web/b.ts":           "export const b = 2;\n",
 	})
 	snap := w.Index.Snapshot()
-	related, graph := pack.NewGraph(snap).Related(snap, []*index.File{snap.File("pkg/core.py")})
+	related, excerpt := pack.NewGraph(snap).Related(t.Context(), snap, w, cited("pkg/core.py"))
 	got := map[string]string{}
 	for _, r := range related {
 		got[r.Path] = r.Relation
@@ -158,7 +170,7 @@ func TestRelated(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"pkg/helpers.py": pack.Imports, "tests/test_core.py": pack.TestFor, "app/main.py": pack.ImportedBy, "pkg/__init__.py": pack.ImportedBy, "pkg/other.py": pack.Sibling,
+		"pkg/helpers.py": imports, "tests/test_core.py": testFor, "app/main.py": importedBy, "pkg/__init__.py": importedBy, "pkg/other.py": sibling,
 	} {
 		if got[path] != want {
 			t.Errorf("%s is %q, want %q", path, got[path], want)
@@ -167,16 +179,16 @@ func TestRelated(t *testing.T) {
 	if _, wrong := got["os/path.js"]; wrong {
 		t.Error("import os is a file of another language")
 	}
-	if !slices.Contains(graph.Edges, wire.Edge{From: "app/main.py", To: "pkg/core.py", Kind: pack.Imports}) ||
-		!slices.Contains(graph.Edges, wire.Edge{From: "tests/test_core.py", To: "pkg/core.py", Kind: pack.TestFor}) || !slices.Contains(graph.Nodes, "pkg/helpers.py") {
-		t.Errorf("graph %+v", graph)
+	if !slices.Contains(excerpt.Edges, wire.Edge{From: "app/main.py", To: "pkg/core.py", Kind: imports}) ||
+		!slices.Contains(excerpt.Edges, wire.Edge{From: "tests/test_core.py", To: "pkg/core.py", Kind: testFor}) || !slices.Contains(excerpt.Nodes, "pkg/helpers.py") {
+		t.Errorf("graph %+v", excerpt)
 	}
-	related, _ = pack.NewGraph(snap).Related(snap, []*index.File{snap.File("web/a.ts")})
-	if len(related) == 0 || related[0].Path != "web/b.ts" || related[0].Relation != pack.Imports {
+	related, _ = pack.NewGraph(snap).Related(t.Context(), snap, w, cited("web/a.ts"))
+	if len(related) == 0 || related[0].Path != "web/b.ts" || related[0].Relation != imports {
 		t.Errorf("%+v", related)
 	}
-	if related, graph := pack.NewGraph(snap).Related(snap, nil); related == nil || graph.Nodes == nil || len(related) > 0 {
-		t.Errorf("of nothing: %+v %+v", related, graph)
+	if related, excerpt := pack.NewGraph(snap).Related(t.Context(), snap, w, nil); related == nil || excerpt.Nodes == nil || len(related) > 0 {
+		t.Errorf("of nothing: %+v %+v", related, excerpt)
 	}
 }
 
