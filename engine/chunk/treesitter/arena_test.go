@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -54,4 +55,45 @@ func TestParsesDoNotTouchEachOther(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Lua's scanner has one state for the whole process: neither files parsed at the
+// same time nor the file before change what is found.
+func TestLuaFilesDoNotTouchEachOther(t *testing.T) {
+	g := NewGrammars()
+	files := []string{
+		strings.Repeat("local function f(a)\n  return [[long]] .. \"b\" .. 'c' -- note\nend\n", 50),
+		strings.Repeat("--[==[ a block\n]==]\nlocal t = { x = 'y', [1] = [=[z]=] }\n", 50) + "local s = 'not ended",
+		"local s = [===[ not ended either\n",
+		strings.Repeat("function M.g()\n  print(\"x\", 'y')\nend\n", 50),
+	}
+	parse := func(p *Parser, src string) string {
+		o, err := p.Outline(t.Context(), "lua", src, time.Minute, 100)
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		return fmt.Sprintf("%+v %d %+v", o.Defs, o.ErrorBytes, o.nodes)
+	}
+	want := make([]string, len(files))
+	for i, src := range files {
+		p := g.NewParser()
+		want[i] = parse(p, src)
+		p.Close()
+	}
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			p := g.NewParser()
+			defer p.Close()
+			for n := range 200 {
+				i := (n*7 + worker) % len(files)
+				if got := parse(p, files[i]); got != want[i] {
+					t.Errorf("file %d, round %d: another outline", i, n)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -68,7 +68,11 @@ func (g *Grammars) get(name string) (*grammar, error) {
 	if !ok {
 		return nil, ErrNoGrammar
 	}
-	l.once.Do(func() { l.grammar, l.err = compile(l.grammarPointer(), l.rules) })
+	l.once.Do(func() {
+		if l.grammar, l.err = compile(l.grammarPointer(), l.rules); l.err == nil {
+			l.grammar.lua = name == "lua"
+		}
+	})
 	if l.err != nil {
 		return nil, fmt.Errorf("rules for %s: %w", name, l.err)
 	}
@@ -100,6 +104,7 @@ type grammar struct {
 	actions  []uint8  // by symbol, for the walk
 	class    []uint8  // by symbol: isWrap ...
 	rules    []*crule // by symbol, nil where it is no definition
+	lua      bool     // its scanner's state is global
 }
 
 // crule is a rule whose paths are numbers.

@@ -12,6 +12,7 @@ import "C"
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 	"unsafe"
 )
@@ -32,6 +33,21 @@ type raw struct {
 	symbol, field    uint16
 	depth            uint16
 	flags            uint8
+}
+
+// luaScanner is held while a Lua file is parsed: the scanner of the grammar keeps
+// what it knows in variables of the whole process, and forgets nothing at the
+// end of a file.
+var luaScanner sync.Mutex
+
+// enter prepares the grammar for a file; leave ends that.
+func (g *grammar) enter() (leave func()) {
+	if !g.lua {
+		return func() {}
+	}
+	luaScanner.Lock()
+	C.walk_reset_lua()
+	return luaScanner.Unlock
 }
 
 // Parser parses files of any supported language, one at a time. It is not safe
@@ -70,6 +86,7 @@ func (p *Parser) parse(ctx context.Context, g *grammar, src string, deadline tim
 			}
 		}()
 	}
+	defer g.enter()()
 	rc := C.walk_parse(p.state, g.language, (*C.char)(unsafe.Pointer(unsafe.StringData(src))), C.uint32_t(len(src)),
 		C.uint64_t(max(deadline.Microseconds(), 1)), C.uint32_t(limit), (*C.uint8_t)(unsafe.Pointer(&g.actions[0])), C.uint32_t(len(g.actions)))
 	switch rc {
@@ -94,6 +111,7 @@ func (p *Parser) ParseOnly(language, src string) error {
 	if err != nil {
 		return err
 	}
+	defer g.enter()()
 	if C.walk_parse_only(p.state, g.language, (*C.char)(unsafe.Pointer(unsafe.StringData(src))), C.uint32_t(len(src))) != C.WALK_OK {
 		return ErrDeadline
 	}

@@ -55,6 +55,8 @@ WEAK const char *ts_language_symbol_name(const TSLanguage *, uint16_t);
 WEAK uint32_t ts_language_field_count(const TSLanguage *);
 WEAK const char *ts_language_field_name_for_id(const TSLanguage *, uint16_t);
 
+WEAK void tree_sitter_lua_external_scanner_deserialize(void *, const char *, unsigned);
+
 enum { ERROR_SYMBOL = 0xFFFF };
 
 struct walk_state {
@@ -250,6 +252,13 @@ int walk_parse_only(walk_state *s, const void *language, const char *src, uint32
   if (tree == NULL) return WALK_STOPPED;
   ts_tree_delete(tree);
   return WALK_OK;
+}
+
+void walk_reset_lua(void) {
+  if (tree_sitter_lua_external_scanner_deserialize != NULL) {
+    static const char initial[2];
+    tree_sitter_lua_external_scanner_deserialize(NULL, initial, sizeof initial);
+  }
 }
 
 const walk_node *walk_nodes(const walk_state *s) { return s->nodes; }

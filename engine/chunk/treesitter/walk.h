@@ -54,6 +54,10 @@ int walk_parse(walk_state *s, const void *language, const char *src, uint32_t le
  * parser for many files, and throws the tree away: what parsing alone costs. */
 int walk_parse_only(walk_state *s, const void *language, const char *src, uint32_t len);
 
+/* walk_reset_lua makes Lua's scanner forget the last file. Its state is global:
+ * only one Lua file may be parsed at a time. */
+void walk_reset_lua(void);
+
 const walk_node *walk_nodes(const walk_state *s);
 uint32_t walk_count(const walk_state *s);
 uint32_t walk_error_bytes(const walk_state *s);
