@@ -123,6 +123,7 @@ func (v *View) place(ix *index.Index, d *wire.Document) (path string, line int) 
 
 // Search ranks chunks.
 func (v *View) Search(ctx context.Context, p wire.SearchParams) (wire.SearchResult, error) {
+	defer v.e.gate.Request()()
 	f, err := v.find(ctx, p, nil)
 	if err != nil {
 		return wire.SearchResult{}, err
@@ -210,6 +211,7 @@ const maxSimilar = 8 << 10
 // Similar ranks chunks by likeness to a range of a document. The range's own
 // chunk is left out.
 func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResult, error) {
+	defer v.e.gate.Request()()
 	abs, err := text.PathFromURI(p.Document.URI)
 	if err != nil {
 		return wire.SearchResult{}, &QueryError{Reason: fmt.Sprintf("similar code: %v", err)}

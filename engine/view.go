@@ -204,6 +204,7 @@ const maxUses = 1000
 // Symbols returns the symbols that the file at an absolute path defines as it
 // stands in the view, in line order. It is nil for a file outside the index.
 func (v *View) Symbols(ctx context.Context, path string) ([]SymbolUse, error) {
+	defer v.e.gate.Request()()
 	st, err := v.begin(ctx)
 	if err != nil {
 		return nil, err

@@ -145,28 +145,46 @@ func percent(p wire.Progress) *uint32 {
 	return &n
 }
 
-// tellStatus sends the state of the index whenever it changed.
+// statusInterval is the least time between two statusChanged notifications.
+const statusInterval = 250 * time.Millisecond
+
+// tellStatus sends the state of the index when it changed. Of changes that come
+// faster than statusInterval the last is told.
 func (m *manager) tellStatus() {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
 	for {
 		select {
 		case <-m.ctx.Done():
 			return
 		case <-m.news:
 		}
-		m.mu.Lock()
-		view := m.view
-		m.mu.Unlock()
-		if view == nil {
-			continue
-		}
-		status, err := view.Status(m.ctx)
-		if err != nil {
-			if m.ctx.Err() == nil {
-				m.s.log.Warn("telling the state of the index", "error", err)
-			}
+		status, err := m.state(m.ctx)
+		switch {
+		case m.ctx.Err() != nil:
+			return
+		case err != nil:
+			m.s.log.Warn("telling the state of the index", "error", err)
 			continue
 		}
 		status.SkippedFiles = []wire.SkippedFile{}
 		m.s.conn.Notify(MethodStatusChanged, status)
+		pause.Reset(statusInterval)
+		select {
+		case <-m.ctx.Done():
+			return
+		case <-pause.C:
+		}
 	}
+}
+
+// state is the state of the index as it is now: where none is open, why.
+func (m *manager) state(ctx context.Context) (wire.Status, error) {
+	m.mu.Lock()
+	view, why := m.view, m.err
+	m.mu.Unlock()
+	if view == nil {
+		return m.s.withoutIndex(why), nil
+	}
+	return view.Status(ctx)
 }

@@ -14,19 +14,26 @@ func (s *server) status(ctx context.Context, req *request, _ WorkDone) (*Status,
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return &Status{
-			Version:   s.opts.Version,
-			Roots:     []wire.RootStatus{},
-			Languages: map[string]int{}, Coverage: wire.Coverage{Skipped: map[string]int{}},
-			Model:   wire.ModelInfo{Embedder: "none"},
-			Notices: []string{err.Error()}, SkippedFiles: []wire.SkippedFile{},
-		}, nil
+		status := s.withoutIndex(err)
+		return &status, nil
 	}
 	status, err := view.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &status, nil
+}
+
+// withoutIndex is the state where no index is open.
+func (s *server) withoutIndex(why error) Status {
+	return Status{
+		Version:   s.opts.Version,
+		State:     wire.StateError,
+		Roots:     []wire.RootStatus{},
+		Languages: map[string]int{}, Coverage: wire.Coverage{Skipped: map[string]int{}},
+		Model:   wire.ModelInfo{Embedder: "none"},
+		Notices: []string{why.Error()}, SkippedFiles: []wire.SkippedFile{}, MemoryMeasures: []string{},
+	}
 }
 
 // reindex has files indexed again, all where none are named.

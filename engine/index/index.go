@@ -219,6 +219,13 @@ func (ix *Index) inBackground(wg *sync.WaitGroup, f func()) {
 	})
 }
 
+// relieve waits until memory is free, as far as that can be.
+func (ix *Index) relieve() {
+	if ix.opts.Relieve != nil {
+		ix.opts.Relieve()
+	}
+}
+
 func (ix *Index) weighted(m embed.Model) embed.Model {
 	if ix.opts.PathWeight >= 0 {
 		m.PathWeight = ix.opts.PathWeight

@@ -531,6 +531,7 @@ func (z *vectorizer) vectors(ctx context.Context, texts []string) ([][]float32, 
 			var t turn
 			for i := w; i < len(texts); i += threads {
 				z.ix.gate.yield(ctx, &t)
+				z.ix.relieve()
 				out[i], errs[i] = embedOne(ctx, z.ix.opts.Behind, texts[i])
 				z.ix.meter.add(amount{embeds: 1})
 			}

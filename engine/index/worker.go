@@ -130,9 +130,7 @@ func (w *worker) take(ctx context.Context, it *item) {
 	}
 	w.items = append(w.items, it)
 	w.urgent = w.urgent || it.urgent()
-	if w.ix.opts.Relieve != nil {
-		w.ix.opts.Relieve()
-	}
+	w.ix.relieve()
 	look := w.look
 	if it.glance {
 		look = w.glanceAt
