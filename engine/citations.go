@@ -304,8 +304,13 @@ func (c *citationCheck) instead(ctx context.Context, one *citedLines) (start, en
 // as it ends, and began as it begins or name it where it is named.
 func wholeWasCited(d *text.Document, s *chunk.Symbol, was []string, start, end int) bool {
 	same := func(n int, line string) bool { return strings.TrimSpace(d.Line(n)) == strings.TrimSpace(line) }
-	if s.StartLine > end || s.EndLine < start || !same(s.EndLine, was[len(was)-1]) {
+	if s.StartLine > end || s.EndLine < start {
 		return false
+	}
+	if last := was[len(was)-1]; !same(s.EndLine, last) {
+		// Its last line is another now, so nothing tells where it ends but the
+		// definition, where that has grown by little.
+		return !same(end, last) && s.StartLine == start && named(s, was) && abs(s.EndLine-end) <= max(3, len(was)/4)
 	}
 	if s.StartLine == start {
 		return same(start, was[0]) || named(s, was)
@@ -313,6 +318,8 @@ func wholeWasCited(d *text.Document, s *chunk.Symbol, was []string, start, end i
 	// Lines were put in front, such as a comment.
 	return s.NameLine >= start && s.NameLine <= end && s.StartLine < start && named(s, was) && d.Line(s.StartLine) != "" && len(was) > 1
 }
+
+func abs(n int) int { return max(n, -n) }
 
 // named reports whether the first of cited lines hold a symbol's name.
 func named(s *chunk.Symbol, was []string) bool {

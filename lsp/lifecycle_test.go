@@ -204,6 +204,7 @@ func TestCapabilities(t *testing.T) {
 			Capabilities struct {
 				HoverProvider, TextDocumentSync, CodeLensProvider map[string]any
 				CodeActionProvider                                any
+				DiagnosticProvider                                map[string]any
 				DocumentLinkProvider                              struct{ ResolveProvider bool }
 				ExecuteCommandProvider                            struct{ Commands []string }
 				Workspace                                         struct {
@@ -222,7 +223,10 @@ func TestCapabilities(t *testing.T) {
 		if c.TextDocumentSync["openClose"] != true || c.TextDocumentSync["change"] != 2.0 || c.TextDocumentSync["save"] == nil {
 			t.Errorf("%s: sync %v", client, c.TextDocumentSync)
 		}
-		if len(c.ExecuteCommandProvider.Commands) != 9 {
+		if (c.DiagnosticProvider["interFileDependencies"] == true) != (client == lsptest.VSCode) {
+			t.Errorf("%s: diagnostics %v", client, c.DiagnosticProvider)
+		}
+		if len(c.ExecuteCommandProvider.Commands) != 12 {
 			t.Errorf("%s: commands %q", client, c.ExecuteCommandProvider.Commands)
 		}
 		literals, _ := c.CodeActionProvider.(map[string]any)

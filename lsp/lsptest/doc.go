@@ -56,6 +56,8 @@
 //	context QUERY            the citations of the packed context
 //	explain FILE TEXT, hover FILE TEXT
 //	links FILE, lens FILE    document links, resolved; code lenses
+//	diagnostics FILE         what is said of its citations
+//	fixall FILE              apply what is offered to fix all of them
 //	action FILE TEXT [N]     the code actions there; with N, the N-th from 1 is applied
 //	insert FILE TEXT ID      the insert command
 //	show FILE                the buffer

@@ -234,8 +234,14 @@ func (s *session) ofDocument(e *Editor, c command) (string, error) {
 		for _, l := range lenses {
 			fmt.Fprintf(&out, "%d: %s\n", l.Range.Start.Line+1, l.Command.Title)
 		}
+	case "diagnostics":
+		for _, d := range e.Diagnostics(path) {
+			fmt.Fprintf(&out, "%d:%d-%d %s: %s\n", d.Range.Start.Line+1, d.Range.Start.Character+1, d.Range.End.Character+1, d.Code, d.Message)
+		}
 	case "action":
 		return s.action(path, at, c.args)
+	case "fixall":
+		return s.fixAll(path)
 	case "insert":
 		p := lsp.InsertParams{Document: wire.Document{URI: URI(path), Range: &here}, Citation: c.args[2]}
 		var r lsp.InsertResult
@@ -267,10 +273,7 @@ func (s *session) action(path string, at text.Position, args []string) (string, 
 	}
 	var out bytes.Buffer
 	for i, raw := range actions {
-		var action struct {
-			Title string
-			Edit  *WorkspaceEdit
-		}
+		var action struct{ Title string }
 		if err := json.Unmarshal(raw, &action); err != nil {
 			return "", err
 		}
@@ -281,15 +284,7 @@ func (s *session) action(path string, at text.Position, args []string) (string, 
 		if strconv.Itoa(i+1) != args[2] {
 			continue
 		}
-		if action.Edit == nil {
-			if err := s.e.Call("codeAction/resolve", raw, &action); err != nil {
-				return "", err
-			}
-		}
-		if action.Edit == nil {
-			return "", fmt.Errorf("%s has no edit", action.Title)
-		}
-		if err := s.e.Apply(*action.Edit); err != nil {
+		if err := s.choose(raw); err != nil {
 			return "", err
 		}
 		return s.e.Text(path), nil

@@ -86,7 +86,7 @@ func arguments() map[string][2]int {
 
 		"write": {2, 2}, "fill": {3, 3}, "swap": {2, 2}, "mkdir": {1, 1}, "rm": {1, 1}, "mv": {2, 2}, "ln": {2, 2}, "git": {1, many},
 
-		"sync": {0, 2}, "ask": {1, 1}, "search": {1, 1}, "context": {1, 1}, "explain": {2, 2}, "hover": {2, 2}, "links": {1, 1}, "lens": {1, 1},
+		"sync": {0, 2}, "ask": {1, 1}, "search": {1, 1}, "context": {1, 1}, "explain": {2, 2}, "hover": {2, 2}, "links": {1, 1}, "lens": {1, 1}, "diagnostics": {1, 1}, "fixall": {1, 1},
 		"action": {2, 3}, "insert": {3, 3}, "show": {1, 1}, "status": {0, 0}, "embedded": {0, 0}, "messages": {0, 0},
 		"start": {2, 3}, "cancel": {1, 1}, "finish": {1, 1},
 

@@ -49,12 +49,12 @@ func (s *session) do(c command) error {
 		}
 		r.pending.Cancel()
 		return nil
-	case "action", "insert", "show", "finish", "embedded":
+	case "action", "fixall", "insert", "show", "finish", "embedded":
 		// Once is enough: they do something, or tell of something that was.
 		output, err := s.query(c)
 		s.output, s.again = s.clean(output), nil
 		return err
-	case "sync", "ask", "search", "context", "explain", "hover", "links", "lens", "status", "messages":
+	case "sync", "ask", "search", "context", "explain", "hover", "links", "lens", "diagnostics", "status", "messages":
 		s.again = func() (string, error) {
 			output, err := s.query(c)
 			return s.clean(output), err
