@@ -14,7 +14,7 @@ type Options struct {
 	// MaxParseBytes is the size above which a file is cut by lines without a
 	// syntax tree (1 MiB).
 	MaxParseBytes int
-	// ParseDeadline is how long parsing one file may take before it is cut by
+	// ParseDeadline is how much processor time parsing one file may take before it is cut by
 	// lines (2 s).
 	ParseDeadline time.Duration
 	// MarkdownMaxTokens is the size over which a Markdown section is split (1000),

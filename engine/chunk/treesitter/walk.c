@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #if defined(__APPLE__)
 #define WEAK __attribute__((weak_import))
@@ -222,6 +223,30 @@ static int walk(walk_state *s, const TSTree *tree, const char *src, uint32_t lim
   return result;
 }
 
+/* cpu_micros is the processor time of this thread in microseconds, 0 where the
+ * system does not tell. */
+static uint64_t cpu_micros(void) {
+#ifdef CLOCK_THREAD_CPUTIME_ID
+  struct timespec t;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0) return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+#endif
+  return 0;
+}
+
+/* parse allows a time that the thread runs: the library counts the time that
+ * passes, and on a busy machine the same file would be cut now this way, now
+ * that. A parse that was stopped goes on where it was when it is called again. */
+static TSTree *parse(walk_state *s, TSParser *parser, const char *src, uint32_t len, uint64_t timeout_micros) {
+  uint64_t began = cpu_micros(), used = 0;
+  for (;;) {
+    ts_parser_set_timeout_micros(parser, timeout_micros - used);
+    TSTree *tree = ts_parser_parse_string(parser, NULL, src, len);
+    if (tree != NULL || began == 0 || __atomic_load_n(&s->cancel, __ATOMIC_RELAXED)) return tree;
+    used = cpu_micros() - began;
+    if (used + timeout_micros / 50 >= timeout_micros) return NULL;
+  }
+}
+
 int walk_parse(walk_state *s, const void *language, const char *src, uint32_t len,
                uint64_t timeout_micros, uint32_t limit, const uint8_t *actions,
                uint32_t n_actions) {
@@ -232,8 +257,7 @@ int walk_parse(walk_state *s, const void *language, const char *src, uint32_t le
   int result = WALK_NO_LANGUAGE;
   if (ts_parser_set_language(parser, language)) {
     ts_parser_set_cancellation_flag(parser, &s->cancel);
-    ts_parser_set_timeout_micros(parser, timeout_micros);
-    const TSTree *tree = ts_parser_parse_string(parser, NULL, src, len);
+    const TSTree *tree = parse(s, parser, src, len, timeout_micros);
     result = tree == NULL ? WALK_STOPPED : walk(s, tree, src, limit, actions, n_actions);
   }
   ts_parser_delete(parser); /* for what the grammar's scanner holds */

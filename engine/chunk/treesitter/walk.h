@@ -45,7 +45,8 @@ enum { WALK_OK = 0, WALK_STOPPED = 1, WALK_NO_LANGUAGE = 2, WALK_NO_MEMORY = 3 }
 /*
  * walk_parse parses src and leaves the structural nodes in document order in
  * walk_nodes: the named children of the root, of each node whose symbol is to be
- * descended into and of each node longer than limit bytes.
+ * descended into and of each node longer than limit bytes. timeout_micros is
+ * processor time where the system tells it.
  */
 int walk_parse(walk_state *s, const void *language, const char *src, uint32_t len,
                uint64_t timeout_micros, uint32_t limit, const uint8_t *actions,
