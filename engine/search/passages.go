@@ -41,7 +41,9 @@ func (r *ranking) orderPassages(c *candidate) {
 			p.score *= 0.8 // imports and loose statements repeat words and explain little
 		}
 		if r.sought() && p.cover > allWords {
-			p.score++
+			// Meaning says little about which of them has it in its lines, not only in
+			// the summary of what it is a part of.
+			p.score += 1 + soughtLines*p.words/lexBest[0]
 		}
 		if c.line > 0 && p.doc.StartLine <= c.line && c.line <= p.doc.EndLine {
 			p.score += 3
@@ -110,6 +112,9 @@ const (
 	// name gains where nothing else is asked for: more than what any kind of file
 	// loses, since the others do not hold what was sought.
 	soughtWords = 8.0
+	// soughtLines is how much more than meaning the words then count for in the
+	// order of a file's chunks.
+	soughtLines = 4.0
 	sameFile    = 1.0
 	sameDir     = 0.5
 )
