@@ -176,7 +176,7 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 func (ix *Index) postingsFiles(r *root) []string {
 	dir := filepath.Join(r.dir, postingsDir)
 	entries, err := os.ReadDir(dir) // in the order of their names
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !r.memory {
 		ix.log.Warn("postings are made again", "folder", dir, "error", err)
 	}
 	var names []string
@@ -332,6 +332,11 @@ func (ix *Index) savePostings() error {
 
 func (ix *Index) saveRoot(r *root, snap *Snapshot) error {
 	dir := filepath.Join(r.dir, postingsDir)
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		if err := os.Remove(dir); err != nil { // it is in the way
+			return fmt.Errorf("making room for %s: %w", dir, err)
+		}
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("creating %s: %w", dir, err)
 	}

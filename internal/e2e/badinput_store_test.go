@@ -277,25 +277,38 @@ func TestBadInputLockedStore(t *testing.T) {
 	wantFound(t, hits(t, third, "Quokka"), "dir/zoo.go", "func Quokka")
 }
 
+// Where nothing can be written, questions are answered from memory, and the user
+// is told what is wrong and what to do. The next start tries again.
 func TestBadInputReadOnlyCacheDirectory(t *testing.T) {
 	h := newHome(t)
 	dir := zoo(t, 3)
 	h.as = nobody(t, h.cache, filepath.Dir(h.config), dir)
 	must(t, os.Chmod(h.cache, 0o555))
 	t.Cleanup(func() { must(t, os.Chmod(h.cache, 0o755)) })
-	h.run("search", "--root", dir, "Quokka").wants(1, h.cache, "permission denied", "--cache-dir")
+	says := []string{h.cache, "permission denied", "--cache-dir", "index.cacheDir", "made again at each start"}
+	h.run("search", "--root", dir, "Quokka").wants(0, append(says, "zoo.go")...)
+	h.run("ask", "--root", dir, "what does Quokka count?").wants(0, "zoo.go:")
+	h.run("search", "--root", dir, "--search.hybrid=false", "nothingofthatkind").wants(3)
+	h.run("index", "--root", dir).wants(1, "is not kept", h.cache) // it has no other purpose
+	h.run("doctor", "--root", dir).wants(1, h.cache, "in memory", "index.cacheDir")
 	e := h.edit(dir)
-	if err := e.Call(lsp.MethodSearch, wire.SearchParams{Query: "Quokka"}, nil); err == nil || !strings.Contains(err.Error(), h.cache) || !strings.Contains(err.Error(), "index.cacheDir") {
-		t.Errorf("search says %v", err)
+	wantQuokka(t, e, "")
+	awaitMessage(e, says...)
+	st := state(t, e)
+	if !containsAll(strings.Join(st.Notices, "\n"), says) || len(st.Notices) != 1 || !st.Roots[0].Memory || st.StoreBytes != 0 {
+		t.Errorf("the notices are %q, %+v", st.Notices, st.Roots)
 	}
 	must(t, os.Chmod(h.cache, 0o755))
-	awaitSearch(t, e)
 	if err := e.Shutdown(); err != nil {
 		t.Errorf("shutdown: %v", err)
 	}
 
-	// One that could be written once and no longer can.
-	index := indexDir(t, h, dir)
+	// One that could be written once and no longer can: it is read.
+	st = h.status(dir)
+	if len(st.Notices) != 0 || st.Roots[0].Memory {
+		t.Errorf("now that it can be written to: %q, %+v", st.Notices, st.Roots)
+	}
+	index := st.Roots[0].Index
 	must(t, filepath.WalkDir(index, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -308,10 +321,21 @@ func TestBadInputReadOnlyCacheDirectory(t *testing.T) {
 			return err
 		}))
 	})
-	h.run("search", "--root", dir, "Quokka").wants(1, index, "permission denied", "--cache-dir")
+	h.run("search", "--root", dir, "Quokka").wants(0, index, "permission denied", "--cache-dir", "zoo.go")
+	e = h.edit(dir)
+	wantQuokka(t, e, "")
+	if st := state(t, e); st.Counters.Embedded != 0 || !st.Roots[0].Memory {
+		t.Errorf("an index that can be read was made again: %+v, %+v", st.Counters, st.Roots)
+	}
+	if err := e.Shutdown(); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
 
 	// A file where the cache directory should be.
-	h.run("search", "--root", dir, "--cache-dir", filepath.Join(dir, "zoo.go"), "Quokka").wants(1, filepath.Join(dir, "zoo.go"))
+	h.run("search", "--root", dir, "--cache-dir", filepath.Join(dir, "zoo.go"), "Quokka").wants(0, filepath.Join(dir, "zoo.go"), "not a directory", "zoo.go:")
+	// No place at all.
+	h.env = []string{"HOME=", "CODERAG_INDEX_CACHE_DIR="}
+	h.run("search", "--root", dir, "Quokka").wants(0, "cache directory", "index.cacheDir", "zoo.go:")
 }
 
 func TestBadInputFullDisk(t *testing.T) {

@@ -32,6 +32,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -141,12 +142,15 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 	if err == nil {
 		err = s.begin()
 	}
-	if len(s.damaged) > 0 && s.notice == changed {
-		s.notice = "" // it is counted what
-	}
 	if err != nil {
 		unlock(l)
 		return nil, openError(dir, err)
+	}
+	if len(s.damaged) > 0 {
+		s.sweep(ctx)
+		if s.notice == changed {
+			s.notice = "" // it is counted what
+		}
 	}
 	return s, nil
 }
@@ -163,6 +167,20 @@ func (s *Store) begin() error {
 	s.writeMark(fi.Size(), false)
 	s.flusher.start(s.flush)
 	return nil
+}
+
+// sweep removes the records that failed their check, so that they are told of
+// once. They stay counted until they are stored again.
+func (s *Store) sweep(ctx context.Context) {
+	found := maps.Clone(s.damaged)
+	w := s.writer(ctx)
+	for key := range found {
+		if key != "" && w.delete(key) != nil {
+			break // on a full disk: the next start does it
+		}
+	}
+	_ = w.flush()
+	s.damaged = found
 }
 
 // syncDir makes renames in the store's directory durable.

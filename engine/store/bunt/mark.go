@@ -37,19 +37,20 @@ func (m mark) String() string {
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// readMark reads the mark of a directory.
-func (s *Store) readMark() (m mark, ok bool) {
+// readMark reads the mark of a directory. there is true where one was made,
+// whole where it can be relied on.
+func (s *Store) readMark() (m mark, there, whole bool) {
 	b, err := os.ReadFile(s.path(markFile))
 	if err != nil {
-		return mark{}, false
+		return mark{}, false, false
 	}
 	var state string
 	var sum uint32
 	if _, err := fmt.Sscanf(string(b), "%x %x %s %x\n", &m.size, &m.sum, &state, &sum); err != nil {
-		return mark{}, false
+		return mark{}, true, false
 	}
 	m.closed = state == "closed"
-	return m, m.String() == string(b)
+	return m, true, m.String() == string(b)
 }
 
 // writeMark notes what the log is, of which size bytes are durable. What cannot

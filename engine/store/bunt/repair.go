@@ -16,7 +16,7 @@ import (
 // values in it whose checksums fail.
 func (s *Store) repair() (bad bool, err error) {
 	path := s.path(dbFile)
-	m, marked := s.readMark()
+	m, used, marked := s.readMark()
 	v, err := inspect(path, m.size)
 	if errors.Is(err, fs.ErrNotExist) {
 		// A crash may have come between putting the damaged log aside and its successor
@@ -46,6 +46,9 @@ func (s *Store) repair() (bad bool, err error) {
 	}
 	schema, unknown := strconv.Atoi(v.meta)
 	switch {
+	case v.size == 0 && used && !marked:
+		s.notice = "The index was empty, though there had been one; everything is indexed again."
+		return false, nil
 	case v.size == 0 || v.torn && v.sound == 0:
 		return false, os.Truncate(path, 0)
 	case unknown == nil && schema > Schema:
