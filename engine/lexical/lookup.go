@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"math"
 	"sort"
 	"strings"
 )
@@ -41,15 +42,69 @@ func LookupTerm(parts []Part, term string) []Occurrence {
 	return out
 }
 
-// DF is the number of documents, dead ones included, in which a term occurs.
+// DF is the number of live documents in which a term occurs. For a term of
+// thousands of documents it is estimated where some of them are dead.
 func DF(parts []Part, term string) int {
 	n := 0
 	for _, p := range parts {
 		if e, ok := p.Segment.find(term); ok {
-			n += int(e.df)
+			n += p.df(e)
 		}
 	}
 	return n
+}
+
+// exactly is up to how many documents live ones are counted one by one: a word
+// that was edited away must count as unknown, one of thousands more or less
+// changes nothing.
+const exactly = 4096
+
+// docs is the number of live documents.
+func (p Part) docs() int {
+	if p.Live == nil {
+		return p.Segment.docs
+	}
+	return p.Live.Count()
+}
+
+// df is the number of live documents among a term's.
+func (p Part) df(e entry) int {
+	live := p.docs()
+	switch {
+	case live == p.Segment.docs:
+		return int(e.df)
+	case e.df > exactly:
+		return int(math.Round(float64(e.df) * float64(live) / float64(p.Segment.docs)))
+	}
+	n := 0
+	for at := newPostings(e.posts); at.next(); {
+		if p.Live.Has(int(at.doc)) {
+			n++
+		}
+	}
+	return n
+}
+
+// totals are the lengths of the live documents' fields, summed up.
+func (p Part) totals() (docs int, sums [NumFields]uint64) {
+	docs = p.docs()
+	switch {
+	case docs == p.Segment.docs:
+		return docs, p.Segment.totals
+	case p.Segment.docs > exactly:
+		for f, n := range p.Segment.totals {
+			sums[f] = uint64(math.Round(float64(n) * float64(docs) / float64(p.Segment.docs)))
+		}
+		return docs, sums
+	}
+	for doc := range p.Segment.docs {
+		if p.Live.Has(doc) {
+			for f, n := range p.Segment.lens[doc*int(NumFields) : (doc+1)*int(NumFields)] {
+				sums[f] += uint64(n)
+			}
+		}
+	}
+	return docs, sums
 }
 
 // TermCount is a term of the vocabulary and in how many documents it occurs,

@@ -11,7 +11,7 @@ import (
 type Part struct {
 	Segment *Segment
 	// Live leaves out documents that were replaced or removed; nil means that all are
-	// live. Statistics still count them until the segment is merged.
+	// live. Statistics do not count the others.
 	Live Bitmap
 	// Filter keeps the result to its documents; nil means all. Statistics do
 	// not depend on it.
@@ -34,7 +34,7 @@ type Result struct {
 
 // Stats is what fusion wants to know of a query.
 type Stats struct {
-	Docs int // documents in all parts, dead ones included
+	Docs int // live documents in all parts
 	// Candidates is the number of documents that matched.
 	Candidates int
 	Terms      []TermStat
@@ -119,8 +119,9 @@ func (sc *scorer) prepare(parts []Part, p Params) {
 	var totals [NumFields]uint64
 	var longest [NumFields]int
 	for _, part := range parts {
-		docs += part.Segment.docs
-		for f, n := range part.Segment.totals {
+		live, sums := part.totals()
+		docs += live
+		for f, n := range sums {
 			totals[f] += n
 			longest[f] = max(longest[f], int(part.Segment.longest[f]))
 		}
@@ -308,7 +309,7 @@ func smallUvarint(b []byte, i int) (uint32, int) {
 func statistics(parts []Part, terms []Term) Stats {
 	var st Stats
 	for _, p := range parts {
-		st.Docs += p.Segment.docs
+		st.Docs += p.docs()
 	}
 	groups := 0
 	st.Terms = make([]TermStat, len(terms))

@@ -99,6 +99,9 @@ func Connect(tb testing.TB, c Config) *Editor {
 		cancel()
 		e.out.Close()
 		<-e.ended
+		if c.Dial == nil { // it may still write files
+			e.served <- <-e.served
+		}
 	})
 	return e
 }
@@ -396,9 +399,9 @@ func (e *Editor) receivedLocked(method string) []json.RawMessage {
 // holds, and returns the one that made it so.
 func (e *Editor) Await(method string, ok func(params json.RawMessage) bool) json.RawMessage {
 	e.tb.Helper()
+	deadline := time.Now().Add(patience) // before the timer: it must have passed when that wakes us
 	timer := time.AfterFunc(patience, e.cond.Broadcast)
 	defer timer.Stop()
-	deadline := time.Now().Add(patience)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for seen := 0; ; {

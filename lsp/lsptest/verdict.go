@@ -19,11 +19,14 @@ const (
 // something before it is looked at again without.
 const patienceForNews = 50 * time.Millisecond
 
+// patienceForChanges is how long what happened on disk may go unnoticed.
+const patienceForChanges = 15 * time.Second
+
 // Expect looks at a condition until it is met, each time that the server has
 // said something. check returns a reason with a verdict that is not Met. The
 // error says why the condition is not met, at once where it is unmeetable.
 func (e *Editor) Expect(check func() (Verdict, string)) error {
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(patienceForChanges)
 	for {
 		e.mu.Lock()
 		seen := len(e.received)
@@ -35,7 +38,7 @@ func (e *Editor) Expect(check func() (Verdict, string)) error {
 		case verdict == Unmeetable:
 			return fmt.Errorf("unmeetable: %s", why)
 		case time.Now().After(deadline):
-			return fmt.Errorf("unmet after %v: %s", patience, why)
+			return fmt.Errorf("unmet after %v: %s", patienceForChanges, why)
 		case e.hasEnded():
 			return fmt.Errorf("the connection ended: %s", why)
 		}
@@ -45,9 +48,9 @@ func (e *Editor) Expect(check func() (Verdict, string)) error {
 
 // awaitNews returns when more messages were received, soon in any case.
 func (e *Editor) awaitNews(seen int) {
+	until := time.Now().Add(patienceForNews) // before the timer: it must have passed when that wakes us
 	timer := time.AfterFunc(patienceForNews, e.cond.Broadcast)
 	defer timer.Stop()
-	until := time.Now().Add(patienceForNews)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for len(e.received) == seen && time.Now().Before(until) && !e.hasEnded() {
