@@ -405,7 +405,7 @@ func TestHerd(t *testing.T) {
 	if owners != 1 {
 		t.Errorf("%d own the index", owners)
 	}
-	if dirs, _ := filepath.Glob(filepath.Join(d.cache, "v*", "*")); len(dirs) != 1 {
+	if dirs, _ := filepath.Glob(filepath.Join(d.cache, "v[0-9]*", "*")); len(dirs) != 1 {
 		t.Errorf("indexes: %q", dirs)
 	}
 }
@@ -602,7 +602,7 @@ func TestAwaitedOwner(t *testing.T) {
 	}
 	w := <-opened
 	defer w.Close()
-	if dirs, _ := filepath.Glob(filepath.Join(d.cache, "v*", "*")); len(dirs) != 1 {
+	if dirs, _ := filepath.Glob(filepath.Join(d.cache, "v[0-9]*", "*")); len(dirs) != 1 {
 		t.Errorf("indexes: %q", dirs)
 	}
 }

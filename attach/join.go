@@ -100,13 +100,15 @@ type joiner struct {
 	s       config.Settings
 	notices []string             // what the user should know of it
 	waiting map[string]time.Time // since when an index directory's owner is waited for
+	hangs   map[int]bool         // processes that did not answer
 }
 
 // join returns the index of the roots: another process's where one has it
 // open, else this process's. notices say why the folders got an index of their
-// own though another process has one.
-func join(ctx context.Context, opts Options, roots []file.Root, s config.Settings) (backend, []string, error) {
-	j := &joiner{opts: opts, roots: slices.Clone(roots), s: s, waiting: map[string]time.Time{}}
+// own though another process has one. hangs is a process that is known not to
+// answer, 0 for none.
+func join(ctx context.Context, opts Options, roots []file.Root, s config.Settings, hangs int) (backend, []string, error) {
+	j := &joiner{opts: opts, roots: slices.Clone(roots), s: s, waiting: map[string]time.Time{}, hangs: map[int]bool{hangs: true}}
 	for i := range j.roots {
 		j.roots[i].Copy = 0
 	}
@@ -133,7 +135,7 @@ func (j *joiner) try(ctx context.Context) (backend, error) {
 	// record's process lives, and asking it costs less than opening an index.
 	if dir, err := engine.IndexDir(j.s, j.roots[0]); err == nil {
 		if r, ok := Who(dir); ok && slices.Equal(r.Roots, foldersOf(j.roots)) {
-			if l, err := connect(ctx, j.opts, r.Address, j.roots, j.s); err == nil {
+			if l, err := j.connect(ctx, r); err == nil {
 				return l, nil
 			}
 		}
@@ -154,6 +156,18 @@ func (j *joiner) try(ctx context.Context) (backend, error) {
 	return nil, err
 }
 
+// connect attaches to the process of a record.
+func (j *joiner) connect(ctx context.Context, r Record) (*link, error) {
+	if j.hangs[r.PID] {
+		return nil, errHangs // it was waited for
+	}
+	l, err := connect(ctx, j.opts, r.Address, j.roots, j.s)
+	if errors.Is(err, errHangs) {
+		j.hangs[r.PID] = true
+	}
+	return l, err
+}
+
 // beside decides what to do about a folder whose index another process has.
 func (j *joiner) beside(ctx context.Context, i int, locked *store.LockedError, err error) (backend, error) {
 	r, ok := Who(locked.Dir)
@@ -169,7 +183,7 @@ func (j *joiner) beside(ctx context.Context, i int, locked *store.LockedError, e
 	case !slices.Equal(r.Roots, foldersOf(j.roots)):
 		// Two windows whose folders overlap: that is nothing to tell of.
 	default:
-		l, err := connect(ctx, j.opts, r.Address, j.roots, j.s)
+		l, err := j.connect(ctx, r)
 		var mismatch *mismatchError
 		switch {
 		case err == nil:

@@ -63,16 +63,20 @@ func own(ctx context.Context, opts Options, roots []file.Root, s config.Settings
 
 // listen lets others attach.
 func (o *owner) listen() error {
+	v := o.engine.NewView()
+	defer v.Close()
+	st, err := v.Status(o.ctx)
+	if err != nil {
+		return err
+	}
 	var dirs []string
-	for _, r := range o.roots {
-		dir, err := engine.IndexDir(o.settings, r)
-		if err != nil {
-			return err
+	for _, r := range st.Roots {
+		if r.Memory {
+			return nil // no lock is held: every process has its own, and the user has been told
 		}
-		if _, err := os.Stat(dir); err != nil {
-			return nil // kept in memory: nobody finds it, and the user has been told
-		}
-		dirs = append(dirs, dir)
+		dirs = append(dirs, r.Index)
+	}
+	for _, dir := range dirs {
 		if former, ok := Who(dir); ok {
 			socket.Remove(former.Address) // we hold its lock: it is dead
 		}

@@ -45,7 +45,7 @@ func Open(ctx context.Context, opts Options) (*Workspace, error) {
 	opts = opts.withDefaults()
 	w := &Workspace{opts: opts, roots: opts.Roots, settings: opts.Settings, change: make(chan struct{}), views: map[*View]bool{}}
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	b, notices, err := join(ctx, opts, opts.Roots, opts.Settings)
+	b, notices, err := join(ctx, opts, opts.Roots, opts.Settings, 0)
 	if err != nil {
 		w.cancel()
 		return nil, err
@@ -139,7 +139,11 @@ func (w *Workspace) replace(ctx context.Context, roots []file.Root) error {
 			w.opts.Logger.Error("closing the index", "error", err)
 		}
 	}
-	b, notices, err := join(ctx, w.opts, roots, settings)
+	hangs := 0
+	if l, ok := before.(*link); ok && errors.Is(context.Cause(l.ctx), errHangs) {
+		hangs = l.owner.PID
+	}
+	b, notices, err := join(ctx, w.opts, roots, settings, hangs)
 	if err == nil && w.ctx.Err() != nil {
 		_ = b.close()
 		b, err = nil, engine.ErrClosed
@@ -294,6 +298,17 @@ func (w *Workspace) SetWatch(watches, watchCap int, notice string) {
 func (w *Workspace) Keep(path string, isDir bool) bool {
 	keep, err := use(w.ctx, w, func(b backend) (bool, error) { return b.keep(w.ctx, path, isDir) })
 	return keep && err == nil
+}
+
+// Holds reports whether a directory (absolute) itself holds indexed files, as
+// far as that is known in this process.
+func (w *Workspace) Holds(dir string) (holds, known bool) {
+	if b, err := w.backend(w.ctx, nil); err == nil {
+		if o, ok := b.(*owner); ok {
+			return o.engine.Holds(dir)
+		}
+	}
+	return false, false
 }
 
 // Directories returns the absolute directories that hold indexed files, once

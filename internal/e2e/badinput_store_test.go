@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -233,48 +232,6 @@ func TestBadInputStoreOfANewerSchema(t *testing.T) {
 	}
 	must(t, os.RemoveAll(index)) // as the message says
 	awaitSearch(t, e)
-}
-
-func TestBadInputLockedStore(t *testing.T) {
-	h := newHome(t)
-	dir, other := zoo(t, 3), workspace(t, "numbat.go", "package zoo\n\n// Numbat eats termites.\nfunc Numbat() {}\n")
-	first := h.edit(dir)
-	wantQuokka(t, first, "")
-	owner := h.server
-	pid := "pid " + strconv.Itoa(owner.cmd.Process.Pid)
-
-	o := h.run("search", "--root", dir, "Quokka").wants(4, pid, "locked by another process", "--cache-dir")
-	if o.stdout != "" {
-		t.Errorf("it says %q all the same", o.stdout)
-	}
-	h.run("index", "--root", dir).wants(4, pid)
-	h.run("search", "--root", dir, "--cache-dir", t.TempDir(), "Quokka").wants(0, "zoo.go")
-
-	second := h.edit(dir)
-	if err := second.Call(lsp.MethodSearch, wire.SearchParams{Query: "Quokka"}, nil); err == nil || !strings.Contains(err.Error(), pid) {
-		t.Errorf("the second server says %v", err)
-	}
-	awaitMessage(second, pid)
-
-	// A folder that is added but locked costs that folder, not the others.
-	third := h.edit(other)
-	third.Sync(wire.SyncParams{})
-	third.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
-		"added": []any{map[string]any{"uri": lsptest.URI(dir), "name": "dir"}}, "removed": []any{},
-	}})
-	awaitMessage(third, pid)
-	third.Sync(wire.SyncParams{})
-	wantFound(t, hits(t, third, "Numbat"), "numbat.go", "func Numbat")
-
-	// The owner is killed: whoever asks next has the index, undamaged.
-	owner.kill(t)
-	awaitSearch(t, second)
-	wantQuokka(t, second, "")
-	if err := second.Shutdown(); err != nil {
-		t.Errorf("shutdown: %v", err)
-	}
-	third.Sync(wire.SyncParams{Scan: true})
-	wantFound(t, hits(t, third, "Quokka"), "dir/zoo.go", "func Quokka")
 }
 
 // Where nothing can be written, questions are answered from memory, and the user
