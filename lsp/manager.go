@@ -19,6 +19,10 @@ import (
 // retryAfter is the least time between two attempts to open the index.
 const retryAfter = 2 * time.Second
 
+// lookAgainAfter is how often folders that were left out are looked at: they may
+// have come, or become readable.
+const lookAgainAfter = 3 * time.Second
+
 // errNoFolder answers requests where no folder is open.
 var errNoFolder = errors.New("no folder is open, so nothing is indexed: open a folder in the editor")
 
@@ -40,6 +44,7 @@ type manager struct {
 
 	// The loop's own.
 	roots     []file.Root // of ws
+	usable    []file.Root // that could be indexed when they were looked at last
 	stopWatch func()      // nil where nothing is watched
 
 	mu       sync.Mutex // guards all below; the buffers reach the view in order because Apply is called under it
@@ -129,13 +134,31 @@ func (m *manager) request() *request {
 
 // run fulfils wishes until the session ends.
 func (m *manager) run() {
+	tick := time.NewTicker(lookAgainAfter)
+	defer tick.Stop()
 	for {
 		select {
 		case <-m.ctx.Done():
 			return
 		case <-m.wake:
 			m.fulfil()
+		case <-tick.C:
+			m.lookForFolders()
 		}
+	}
+}
+
+// lookForFolders asks for another look at the folders where one of them was left
+// out and can be indexed now.
+func (m *manager) lookForFolders() {
+	m.mu.Lock()
+	leftOut, folders := m.leftOut, m.folders
+	m.mu.Unlock()
+	if !leftOut {
+		return
+	}
+	if roots, _ := rootsOf(folders); !slices.Equal(roots, m.usable) {
+		m.want(func() {})
 	}
 }
 
@@ -157,6 +180,7 @@ func (m *manager) fulfil() {
 	settings, problems := m.s.configure(configuration)
 	before := m.settings.Swap(&settings)
 	roots, notes := rootsOf(folders)
+	m.usable = roots
 	for _, problem := range slices.Concat(problems, notes) {
 		m.report(problem)
 	}
