@@ -60,6 +60,7 @@ var layers = []layer{
 	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
 	{"internal/bench", []string{"engine", "engine/..."}, "measures"},
 	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},
+	{"internal/soak", []string{"engine/wire", "lsp", "lsp/lsptest"}, "asks as a client does"},
 	{"internal/archtest", nil, ""},
 }
 
