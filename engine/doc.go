@@ -62,8 +62,9 @@
 // from the text as it stands; lines that moved are found again, lines that are
 // gone are not cited. [coderag-ls/engine/pack] makes a budgeted context for
 // others to read. [coderag-ls/engine/snippet] writes cited snippets into
-// documents and recognises them again. [coderag-ls/engine/eval] measures it
-// all.
+// documents, recognises them again for ever after, finds their lines where they
+// went to ([View.Citations]) and mends what no longer holds.
+// [coderag-ls/engine/eval] measures it all.
 //
 // [coderag-ls/engine/wire] declares every request and result once, and
 // [coderag-ls/engine/config] every setting; documentation and schemas are

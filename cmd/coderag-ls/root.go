@@ -18,7 +18,7 @@ Without a command it is a language server on standard input and output.`
 
 const exitCodes = `Exit codes:
   0    done
-  1    an error; doctor: a check failed
+  1    an error; doctor, citations --check: a check failed
   2    wrong usage
   3    nothing relevant was found
   4    another process owns the index
@@ -71,7 +71,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.settingFlags(flags)
 
 	root.AddCommand(
-		a.askCommand(), a.searchCommand(), a.contextCommand(), a.indexCommand(), a.statusCommand(), a.doctorCommand(),
+		a.askCommand(), a.searchCommand(), a.contextCommand(), a.indexCommand(), a.statusCommand(), a.citationsCommand(), a.doctorCommand(),
 		serve, a.configCommand(), a.modelCommand(), a.evalCommand(), a.cleanCommand(), a.versionCommand(), settingsTopic(),
 	)
 	for _, f := range serveFlags() {

@@ -120,7 +120,7 @@ func (r result) want(t *testing.T, code int, out, errOut string) {
 // TestHelp compares every command's help with testdata/help.
 func TestHelp(t *testing.T) {
 	c := newCLI(t)
-	for _, args := range []string{"", "ask", "search", "context", "index", "status", "doctor", "serve", "config", "model", "model build", "model fetch", "model library", "model status", "clean", "eval", "version", "settings"} {
+	for _, args := range []string{"", "ask", "search", "context", "index", "status", "citations", "doctor", "serve", "config", "model", "model build", "model fetch", "model library", "model status", "clean", "eval", "version", "settings"} {
 		words := strings.Fields(args)
 		r := c.bare("", append(words, "--help")...)
 		if args == "settings" {
