@@ -104,6 +104,7 @@ func (r *resources) look() {
 // apply has changed settings obeyed.
 func (r *resources) apply(s config.Settings) {
 	r.guard.SetLimit(memoryLimit(s))
+	r.look()
 	r.mu.Lock()
 	power := r.power
 	r.told = false

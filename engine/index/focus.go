@@ -117,5 +117,6 @@ func (ix *Index) askGit(ctx context.Context, r *root) {
 		ix.focus.mu.Unlock()
 		ix.focus.version.Add(1)
 		ix.queue.reorder(r, ix.focus)
+		ix.log.Debug("files are ordered by git", "root", r.Dir, "known", len(files))
 	})
 }

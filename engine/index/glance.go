@@ -17,13 +17,13 @@ const glanceLines = 40
 // glanceAt makes a new file's words searchable by blocks of lines, without a
 // syntax tree, symbols or vectors. Nothing is stored: the file's own turn comes
 // later and replaces this.
-func (w *worker) glanceAt(_ context.Context, it *item) error {
+func (w *worker) glanceAt(ctx context.Context, it *item) error {
 	r := it.root
 	path := r.workspacePath(it.rel)
 	if w.ix.Snapshot().File(path) != nil {
 		return nil
 	}
-	content, err := w.ix.opts.Read(r.abs(it.rel), w.ix.opts.Files.MaxBytes)
+	content, err := w.ix.readFile(ctx, r.abs(it.rel))
 	if err != nil {
 		it.glanced = wordless // its own turn tells why
 		return nil

@@ -349,24 +349,18 @@ func (q *queue) anyBackground() bool {
 	return false
 }
 
-// background counts the files that wait and are not urgent, all and those of
-// which no words are searchable, and names up to most of them.
-func (q *queue) background(most int) (files, unseen int, some []spot) {
+// background returns the files that wait and are not urgent, and whether words
+// of them are searchable.
+func (q *queue) background() map[spot]bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	waits := make(map[spot]bool, len(q.heap.items))
 	for _, it := range q.heap.items {
-		if it.urgent() {
-			continue
-		}
-		files++
-		if it.glanced == notGlanced {
-			unseen++
-		}
-		if len(some) < most {
-			some = append(some, spot{it.root, it.rel})
+		if !it.urgent() {
+			waits[spot{it.root, it.rel}] = it.glanced != notGlanced
 		}
 	}
-	return files, unseen, some
+	return waits
 }
 
 // perRoot counts the files that must still be chunked by root.

@@ -17,6 +17,34 @@ const (
 	impatience = 500 * time.Millisecond
 )
 
+// readFile reads a file for background work, which waits for as long as it
+// takes, but not longer than ctx: a disk that hangs must not keep the program
+// from ending.
+func (ix *Index) readFile(ctx context.Context, abs string) (file.Content, error) {
+	select {
+	case res := <-begin(ix.opts.Read, abs, ix.opts.Files.MaxBytes):
+		return res.content, res.err
+	case <-ctx.Done():
+		return file.Content{}, ctx.Err()
+	}
+}
+
+// result is what reading a file gave.
+type result struct {
+	content file.Content
+	err     error
+}
+
+// begin starts to read a file.
+func begin(read func(string, int64) (file.Content, error), abs string, maxBytes int64) <-chan result {
+	done := make(chan result, 1)
+	go func() {
+		content, err := read(abs, maxBytes)
+		done <- result{content, err}
+	}()
+	return done
+}
+
 // errSlow: a file could not be read in time.
 var errSlow = errors.New("the disk does not answer in time")
 
@@ -49,15 +77,7 @@ func (r *reader) get(ctx context.Context, abs string) (file.Content, error) {
 	if stuck {
 		return file.Content{}, errSlow // one more would hang like the first
 	}
-	type result struct {
-		content file.Content
-		err     error
-	}
-	done := make(chan result, 1)
-	go func() {
-		content, err := r.read(abs, r.max)
-		done <- result{content, err}
-	}()
+	done := begin(r.read, abs, r.max)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

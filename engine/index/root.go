@@ -47,6 +47,9 @@ type root struct {
 	device  uint64 // of the folder, as the last scan found it; 0 where that is not known
 	// accepted: that the folder is empty was confirmed.
 	accepted bool
+	// gone are the files that left the index since the last scan began: its listing
+	// may have them. since are those since the scan that runs now.
+	gone, since map[string]bool
 	// failed are the files whose last commit did not succeed.
 	failed map[string]bool
 }
@@ -101,6 +104,29 @@ func relTo(dir, abs string) (string, bool) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
+}
+
+// left notes that a searchable file is no more, or that there is one. mu is held.
+func (r *root) left(rel string, gone bool) {
+	for _, m := range []map[string]bool{r.gone, r.since} {
+		if m == nil {
+			continue
+		}
+		if gone {
+			m[rel] = true
+		} else {
+			delete(m, rel)
+		}
+	}
+}
+
+// total is how many files are to be indexed, as far as is known. mu is held.
+func (r *root) total() int {
+	n := len(r.listing.Entries) - len(r.gone)
+	for _, skipped := range r.known.skipped {
+		n -= skipped
+	}
+	return n
 }
 
 // foreign reports whether a root-relative path belongs to another root.
@@ -238,6 +264,9 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
 	}
+	r.mu.Lock()
+	r.since = map[string]bool{}
+	r.mu.Unlock()
 	listing, err := rules.Scan(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("scanning %s: %w", r.Dir, err)
@@ -282,6 +311,7 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 		items = append(items, &item{root: r, rel: rel, prio: prioScan, force: true})
 	}
 	r.rules, r.listing, r.skips = rules, listing, skips
+	r.gone, r.since = r.since, nil
 	r.mu.Unlock()
 	if len(glances) >= manyNew {
 		ix.queue.push(glances...)

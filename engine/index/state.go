@@ -1,6 +1,8 @@
 package index
 
 import (
+	"maps"
+
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/wire"
 )
@@ -11,13 +13,23 @@ const skipMemory file.SkipReason = "memoryLimit"
 // memoryDetail is what status says of a file that waits for memory.
 const memoryDetail = "waits until memory is free: see index.memoryLimit"
 
-// withheld counts the files that the memory limit keeps from being indexed, and
-// those of them of which no words are searchable; it names up to most.
-func (ix *Index) withheld(most int) (files, unseen int, some []spot) {
+// withheld returns the files that the memory limit keeps from being indexed, and
+// whether words of them are searchable. Those that are indexed and changed are
+// stale, but not among them.
+func (ix *Index) withheld() map[spot]bool {
 	if ix.gate.Memory() < HoldIndexing {
-		return 0, 0, nil
+		return nil
 	}
-	return ix.queue.background(most)
+	waits := ix.queue.background()
+	for _, r := range ix.roots {
+		r.mu.Lock()
+		maps.DeleteFunc(waits, func(at spot, _ bool) bool {
+			_, have := r.known.get(at.rel)
+			return at.root == r && have
+		})
+		r.mu.Unlock()
+	}
+	return waits
 }
 
 // work fills in what a status tells of work that is going on. What it tells of
@@ -25,21 +37,16 @@ func (ix *Index) withheld(most int) (files, unseen int, some []spot) {
 func (ix *Index) workState(s *Snapshot, st *wire.Status) {
 	st.Paused = ix.gate.Paused()
 	st.Rates = ix.meter.rates()
-	_, _, waiting := ix.withheld(maxSkipped)
-	for _, at := range waiting {
+	waiting := ix.withheld()
+	for at := range waiting {
 		st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: at.root.workspacePath(at.rel), Reason: string(skipMemory), Detail: memoryDetail})
 	}
 	speed, _ := ix.gate.embedding()
 	held, _ := ix.gate.indexing()
+	stopped := false // the model was given up
+	st.Queues.Embed, stopped = ix.toEmbed()
 	st.ETASeconds = eta(st.Queues, st.Rates, held, speed == EmbedNever)
-	stopped, embedding := false, false // the model was given up; it has more to do
-	if ix.vectors != nil {
-		ix.vectors.mu.Lock()
-		stopped = ix.vectors.err != nil
-		embedding = !stopped && !ix.vectors.idle && st.Coverage.VectorsReady < 1
-		ix.vectors.mu.Unlock()
-	}
-	st.State = ix.stateOf(st, len(waiting) > 0, stopped, embedding)
+	st.State = ix.stateOf(st, len(waiting) > 0, stopped)
 
 	pending := ix.queue.perRoot()
 	indexed := map[string]int{}
@@ -50,14 +57,28 @@ func (ix *Index) workState(s *Snapshot, st *wire.Status) {
 		one := &st.Roots[i]
 		one.Indexed, one.Pending = indexed[r.Dir], pending[r]
 		r.mu.Lock()
-		one.Total = len(r.listing.Entries)
-		for _, n := range r.known.skipped {
-			one.Total -= n
-		}
+		one.Total = r.total()
 		r.mu.Unlock()
 		one.Total = max(one.Total, one.Indexed)
 		one.State = ix.rootState(one, st)
 	}
+}
+
+// toEmbed counts the chunks that the slow model will make vectors of; stopped
+// says that it was given up.
+func (ix *Index) toEmbed() (chunks int, stopped bool) {
+	if ix.vectors == nil {
+		return 0, false
+	}
+	ix.vectors.mu.Lock()
+	without := ix.vectors.without
+	stopped = ix.vectors.err != nil
+	ix.vectors.mu.Unlock()
+	if stopped {
+		return 0, true
+	}
+	s := ix.Snapshot() // of no client: buffers have no vectors of this model
+	return max(s.docs-s.embedded(ix.vectors.model)-without, 0), false
 }
 
 // eta is how many seconds the queues take at these rates, nil where nobody
@@ -81,8 +102,8 @@ func eta(q wire.Queues, rates wire.Rates, indexHeld, embedHeld bool) *float64 {
 }
 
 // stateOf names the state of the whole. stopped says that the slow model was
-// given up, embedding that it has more to do, short that files wait for memory.
-func (ix *Index) stateOf(st *wire.Status, short, stopped, embedding bool) string {
+// given up, short that files wait for memory.
+func (ix *Index) stateOf(st *wire.Status, short, stopped bool) string {
 	c := st.Coverage
 	failed := stopped
 	for _, r := range st.Roots {
@@ -103,7 +124,7 @@ func (ix *Index) stateOf(st *wire.Status, short, stopped, embedding bool) string
 		return wire.StateError // nothing works on what is missing
 	case c.Total == 0:
 		return wire.StateEmpty
-	case embedding:
+	case st.Queues.Embed > 0:
 		return wire.StateEmbedding
 	}
 	return wire.StateReady

@@ -24,13 +24,12 @@ func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 	c.Stale = ix.queue.len() > 0 || ix.scans.scanning() || ix.Snapshot().sealed != s.sealed
 	for _, r := range ix.roots {
 		r.mu.Lock()
-		c.Total += len(r.listing.Entries)
+		c.Total += r.total()
 		for reason, n := range r.skips {
 			c.Skipped[string(reason)] += n
 		}
 		for reason, n := range r.known.skipped {
 			c.Skipped[string(reason)] += n
-			c.Total -= n
 		}
 		c.Skipped[string(file.SkipUnreadable)] += r.known.unreadable
 		if r.err != "" {
@@ -38,9 +37,11 @@ func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 		}
 		r.mu.Unlock()
 	}
-	if files, unseen, _ := ix.withheld(0); files > 0 {
-		c.Skipped[string(skipMemory)] += files // they stay in Total: the index is not whole
-		c.Pending = max(c.Pending-unseen, 0)
+	for _, seen := range ix.withheld() {
+		c.Skipped[string(skipMemory)]++ // it stays in Total: the index is not whole
+		if !seen {
+			c.Pending = max(c.Pending-1, 0)
+		}
 	}
 	maps.DeleteFunc(c.Skipped, func(_ string, n int) bool { return n == 0 })
 	c.Total = max(c.Total, c.Indexed)
@@ -55,24 +56,29 @@ func (ix *Index) vectorsReady(s *Snapshot) float64 {
 	}
 	least := s.docs
 	for _, m := range ix.models {
-		n := 0
-		for i, lists := range s.lists {
-			l := listOf(lists, m.Fingerprint)
-			switch {
-			case l == nil:
-			case l.Docs == nil:
-				n += liveDocs(s.live[i])
-			default:
-				for _, d := range l.Docs {
-					if s.isLive(i, int(d)) {
-						n++
-					}
+		least = min(least, s.embedded(m))
+	}
+	return float64(least) / float64(s.docs)
+}
+
+// embedded counts the documents that have a vector of a model.
+func (s *Snapshot) embedded(m embed.Model) int {
+	n := 0
+	for i, lists := range s.lists {
+		l := listOf(lists, m.Fingerprint)
+		switch {
+		case l == nil:
+		case l.Docs == nil:
+			n += liveDocs(s.live[i])
+		default:
+			for _, d := range l.Docs {
+				if s.isLive(i, int(d)) {
+					n++
 				}
 			}
 		}
-		least = min(least, n)
 	}
-	return float64(least) / float64(s.docs)
+	return n
 }
 
 // Status tells the state of the index; the caller adds what it alone knows.
@@ -89,11 +95,6 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 	for _, f := range s.Files() {
 		st.Languages[f.Class.Language]++
 		st.Symbols += len(f.Symbols)
-	}
-	if ix.vectors != nil {
-		ix.vectors.mu.Lock()
-		st.Queues.Embed = ix.vectors.left
-		ix.vectors.mu.Unlock()
 	}
 	unscanned := []string{}
 	for _, r := range ix.roots {

@@ -41,11 +41,12 @@ type vectorizer struct {
 	unsaved map[*root]map[store.VectorKey]store.Vector // made and not stored yet
 
 	mu   sync.Mutex
-	idle bool          // the newest snapshot seen has all its vectors
-	left int           // chunks without a vector
-	done chan struct{} // closed and replaced when a pass ends
-	err  error         // what stopped it, nil while it works
-	lost error         // why chunks go without a vector, nil where none does
+	idle bool // the newest snapshot seen has all its vectors
+	// without counts the chunks that the model failed on for good.
+	without int
+	done    chan struct{} // closed and replaced when a pass ends
+	err     error         // what stopped it, nil while it works
+	lost    error         // why chunks go without a vector, nil where none does
 }
 
 const (
@@ -156,7 +157,6 @@ func (z *vectorizer) pass(ctx context.Context) error {
 	for {
 		snap, order := z.ix.Snapshot(), z.ix.focus.version.Load()
 		targets, without := z.missing(snap)
-		z.setLeft(len(targets))
 		z.setLost(without)
 		if len(targets) == 0 {
 			return nil
@@ -167,12 +167,13 @@ func (z *vectorizer) pass(ctx context.Context) error {
 		published := time.Now()
 		files := map[*File]*text.Document{}
 		for len(targets)+len(later) > 0 {
-			err := z.admit(ctx, func() {
+			if again, err := z.admit(ctx, func() {
 				z.publish(ready)
 				ready, published = nil, time.Now()
-			})
-			if err != nil {
+			}); err != nil {
 				return err
+			} else if again {
+				break
 			}
 			n := min(size, len(targets))
 			batch, others, failures, err := z.embed(ctx, append(later, targets[:n]...), files, n > 0)
@@ -183,7 +184,6 @@ func (z *vectorizer) pass(ctx context.Context) error {
 			}
 			failed = failed || failures
 			targets, later = targets[n:], others
-			z.setLeft(len(targets) + len(later))
 			if time.Since(published) > listPublish {
 				z.publish(ready)
 				ready, published = nil, time.Now()
@@ -199,39 +199,35 @@ func (z *vectorizer) pass(ctx context.Context) error {
 		}
 		z.publish(ready)
 		if len(targets) == 0 && !failed && slices.Equal(z.ix.Snapshot().parts, snap.parts) {
-			z.setLeft(0)
 			return nil
 		}
 	}
 }
 
-// admit returns when the model may work. before is called where it may not now.
-func (z *vectorizer) admit(ctx context.Context, before func()) error {
+// admit returns when the model may work, or with again when files changed while
+// it waited for that. before is called where the model may not work now.
+func (z *vectorizer) admit(ctx context.Context, before func()) (again bool, err error) {
 	for {
 		speed, change := z.ix.gate.embedding()
 		if speed != EmbedNever {
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 		before()
 		z.ix.changed()
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
+		case <-z.signal:
+			return true, nil
 		case <-change:
 		}
 	}
 }
 
-func (z *vectorizer) setLeft(n int) {
-	z.mu.Lock()
-	z.left = n
-	z.mu.Unlock()
-}
-
 // setLost notes how many chunks the model failed on for good.
 func (z *vectorizer) setLost(n int) {
 	z.mu.Lock()
-	z.lost = nil
+	z.lost, z.without = nil, n
 	if n > 0 {
 		z.lost = fmt.Errorf("%s failed on %d chunks: %w", z.model.Name, n, z.failure)
 	}
@@ -329,7 +325,7 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		doc := &t.part.docs[t.doc]
 		body, ok := files[doc.File]
 		if !ok {
-			if content, err := z.ix.opts.Read(doc.File.Abs(), z.ix.opts.Files.MaxBytes); err == nil && content.Hash == doc.File.Hash {
+			if content, err := z.ix.readFile(ctx, doc.File.Abs()); err == nil && content.Hash == doc.File.Hash {
 				body = text.New(content.Text)
 			}
 			files[doc.File] = body

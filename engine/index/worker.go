@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"time"
 
 	"coderag-ls/engine/chunk"
@@ -158,7 +159,7 @@ func (w *worker) look(ctx context.Context, it *item) error {
 		return nil
 	}
 	abs := r.abs(rel)
-	content, err := w.ix.opts.Read(abs, w.ix.opts.Files.MaxBytes)
+	content, err := w.ix.readFile(ctx, abs)
 	var skip *file.SkipError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -311,8 +312,12 @@ func (w *worker) seal(ctx context.Context) {
 			k.modTime = 0
 		}
 		r.known.put(rec.Path, k)
+		r.left(rec.Path, false)
 	}
 	for _, rel := range w.removed {
+		if k, had := r.known.get(rel); had && k.skip == "" {
+			r.left(rel, true)
+		}
 		r.known.remove(rel)
 	}
 	for _, rel := range w.partial { // the next scan has it made again
@@ -414,10 +419,9 @@ func (ix *Index) inlineVectors(ctx context.Context, r *root, chunks []chunk.Chun
 			return nil, false, err
 		}
 	}
-	elsewhere := ix.sharedVectors(m, keys, have)
-	for k, v := range elsewhere {
-		fresh[k] = v
-	}
+	elsewhere := ix.recent.get(keys, have)
+	maps.Copy(elsewhere, ix.sharedVectors(m, keys, have, elsewhere))
+	maps.Copy(fresh, elsewhere)
 	ix.counters.cacheHits.Add(int64(len(have) + len(elsewhere)))
 	n := 0
 	var failed error

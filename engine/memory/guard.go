@@ -57,7 +57,7 @@ type Guard struct {
 
 // NewGuard returns a guard; limit is in bytes. Nothing happens before Look.
 func NewGuard(limit int64, measures ...Measure) *Guard {
-	return &Guard{limit: limit, measures: measures, rest: firstRest}
+	return &Guard{limit: limit, measures: measures}
 }
 
 // SetLimit changes the limit, in bytes. The next Look acts on it.
@@ -65,7 +65,7 @@ func (g *Guard) SetLimit(limit int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if limit != g.limit {
-		g.limit, g.rest, g.since, g.left = limit, firstRest, time.Time{}, 0
+		g.limit, g.rest, g.retakes, g.left = limit, 0, 0, 0 // someone's decision is obeyed at once
 		g.next.Store(0)
 	}
 }
@@ -127,12 +127,13 @@ func (g *Guard) look() (changed bool) {
 		g.tell(taken)
 		g.giveBack()
 		share = g.share()
+		g.rest = max(g.rest, firstRest)
 		if g.retakes++; g.retakes > len(g.measures) {
 			g.rest = min(2*g.rest, mostRest)
 		}
 		g.since = time.Now()
 	}
-	if taken > 0 && share < g.measures[taken-1].At-slack && time.Since(g.since) >= g.rest {
+	for taken > 0 && share < g.measures[taken-1].At-slack && time.Since(g.since) >= g.rest {
 		taken, changed = taken-1, true
 		g.measures[taken].Back()
 		g.since = time.Now()
