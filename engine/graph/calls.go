@@ -77,13 +77,7 @@ func (w *walk) meant(from int32, name string) (Definition, float64) {
 		if family(o.Language) != family(f.Language) || o.Test && !f.Test || o.Minor && !f.Minor {
 			continue
 		}
-		weight := weightAnywhere
-		switch {
-		case w.g.leadsTo(from, to):
-			weight = weightImported
-		case path.Dir(d.Path) == path.Dir(f.Path):
-			weight = weightBeside
-		}
+		weight := w.g.reach(from, to, d.Symbol.Parent != "")
 		switch {
 		case weight > bestWeight:
 			best, bestWeight, equal = d, weight, 1
@@ -95,6 +89,36 @@ func (w *walk) meant(from int32, name string) (Definition, float64) {
 		return Definition{}, 0
 	}
 	return best, bestWeight / float64(equal)
+}
+
+// reach is how sure a name in one file means what another one defines, as far as
+// their places tell; 0 where it cannot. member tells that the definition belongs
+// to a type: then objects carry it to where nothing is imported.
+func (g *Graph) reach(from, to int32, member bool) float64 {
+	if g.leadsTo(from, to) {
+		return weightImported
+	}
+	a, b := &g.t.files[from], &g.t.files[to]
+	beside := path.Dir(a.Path) == path.Dir(b.Path)
+	fam := family(a.Language)
+	if fam == "jvm" && !beside {
+		beside = slices.Equal(plainDirs(a.Path), plainDirs(b.Path)) // the same package among tests
+	}
+	switch fam {
+	case "python", "js", "rust", "dart":
+		if !member && fam != "rust" {
+			return 0 // a name must be imported
+		}
+		beside = beside && member
+	case "go", "jvm":
+		if !member && !beside {
+			return 0
+		}
+	}
+	if beside {
+		return weightBeside
+	}
+	return weightAnywhere
 }
 
 // leadsTo reports whether a file imports another one, or its package.
@@ -129,14 +153,11 @@ func (w *walk) callers(id int32, p Place) {
 			if !ok || by == id || family(w.g.t.files[by].Language) != family(f.Language) {
 				continue
 			}
-			weight := weightAnywhere / float64(max(1, defined))
-			switch {
-			case w.g.leadsTo(by, id):
-				weight = weightImported
-			case path.Dir(m.Path) == path.Dir(p.Path):
-				weight = weightBeside / float64(min(max(1, defined), 2))
+			weight := w.g.reach(by, id, s.Parent != "")
+			if weight < weightImported {
+				weight /= float64(max(1, defined))
 			}
-			if weight < leastWeight {
+			if weight < leastWeight || w.declared(m) {
 				continue
 			}
 			kind := CalledBy
@@ -156,6 +177,17 @@ func (w *walk) callers(id int32, p Place) {
 			}
 		}
 	}
+}
+
+// declared reports whether a mention stands in a Go interface, whose methods
+// look like calls and are no symbols.
+func (w *walk) declared(m Mention) bool {
+	if path.Ext(m.Path) != ".go" {
+		return false
+	}
+	return slices.ContainsFunc(w.src.Symbols(m.Path), func(s chunk.Symbol) bool {
+		return s.Kind == chunk.Interface && s.StartLine <= m.StartLine && m.EndLine <= s.EndLine
+	})
 }
 
 // constructor reports whether a name says nothing about what it makes.

@@ -1,7 +1,6 @@
 package graph_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,30 +58,6 @@ func TestCorpus(t *testing.T) {
 					t.Logf("  %s:%d %q %q -> %v", f.Path, f.Imports[k].Line, f.Imports[k].Target, f.Imports[k].Names, g.Targets(f.Path, k))
 				}
 			}
-		}
-	}
-}
-
-func TestUnresolved(t *testing.T) {
-	for _, dir := range filepath.SplitList(os.Getenv("CODERAG_GRAPH_CORPUS")) {
-		w := newChunked(t, readTree(t, dir))
-		files := w.files()
-		g := graph.New(files, w.read)
-		count := map[string]int{}
-		ex := map[string]string{}
-		for _, f := range files {
-			for k, im := range f.Imports {
-				if len(g.Targets(f.Path, k)) == 0 {
-					count[f.Language+" "+im.Target]++
-					ex[f.Language+" "+im.Target] = f.Path
-				}
-			}
-		}
-		t.Log(filepath.Base(dir))
-		keys := slices.Collect(maps.Keys(count))
-		slices.SortFunc(keys, func(a, b string) int { return count[b] - count[a] })
-		for _, k := range keys[:min(40, len(keys))] {
-			t.Logf("   %4d %s  (%s)", count[k], k, ex[k])
 		}
 	}
 }

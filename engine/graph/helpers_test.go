@@ -89,3 +89,7 @@ func readTree(t testing.TB, dir string) map[string]string {
 	}
 	return texts
 }
+
+func sortFiles(files []graph.File) {
+	slices.SortFunc(files, func(a, b graph.File) int { return strings.Compare(a.Path, b.Path) })
+}

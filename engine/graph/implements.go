@@ -86,12 +86,24 @@ func (w *walk) typed(from string, d Definition, k Kind, weight float64) {
 	w.offer(step{Related: Related{Path: d.Path, From: from, Kind: k, Distance: 1, StartLine: d.Symbol.StartLine, EndLine: d.Symbol.EndLine, Names: []string{d.Symbol.Name}}, weight: weight})
 }
 
-// impls offers what Rust's impl blocks say of a type: "impl Trait for Type".
+// impls offers what Rust's impl blocks say: of a type those in its own file, of
+// a trait those that name it.
 func (w *walk) impls(id int32, s *chunk.Symbol) {
 	f := &w.g.t.files[id]
+	if s.Kind != chunk.Interface {
+		content, _ := w.text(f.Path)
+		for line := range strings.Lines(content) {
+			if trait, typ, ok := implFor(line); ok && typ == s.Name {
+				if d, weight := w.meant(id, trait); d.Symbol != nil && d.Symbol.Kind == chunk.Interface {
+					w.typed(f.Path, d, InterfaceOf, weight)
+				}
+			}
+		}
+		return
+	}
 	for _, m := range w.src.Mentions(s.Name, maxMentions) {
 		by, ok := w.g.t.ids[m.Path]
-		if !ok || w.ctx.Err() != nil || w.g.t.files[by].Language != "rust" || by != id && s.Kind != chunk.Interface {
+		if !ok || w.ctx.Err() != nil || by == id || w.g.t.files[by].Language != "rust" || w.g.t.files[by].Test && !f.Test {
 			continue
 		}
 		content, ok := w.text(m.Path)
@@ -99,14 +111,7 @@ func (w *walk) impls(id int32, s *chunk.Symbol) {
 			continue
 		}
 		for line := range strings.Lines(lines(content, m.StartLine, m.EndLine)) {
-			trait, typ, ok := implFor(line)
-			switch {
-			case !ok:
-			case typ == s.Name && by == id:
-				if d, weight := w.meant(id, trait); d.Symbol != nil && d.Symbol.Kind == chunk.Interface {
-					w.typed(f.Path, d, InterfaceOf, weight)
-				}
-			case trait == s.Name && by != id && !(w.g.t.files[by].Test && !f.Test):
+			if trait, typ, ok := implFor(line); ok && trait == s.Name {
 				w.offer(step{Related: Related{Path: m.Path, From: f.Path, Kind: ImplementedBy, Distance: 1, StartLine: m.StartLine, EndLine: m.EndLine, Names: []string{typ}}, weight: w.g.closeness(f.Path, by)})
 			}
 		}

@@ -36,6 +36,12 @@ func learn(f *File, read Reader) *local {
 		if s, ok := read(f.Path); ok {
 			return &local{pkg: declared(s, "namespace ")}
 		}
+	case "zig":
+		if s, ok := read(f.Path); ok {
+			if words := zigTargets(s); len(words) > 0 {
+				return &local{words: words}
+			}
+		}
 	case "markdown", "dockerfile", "makefile", "yaml", "restructuredtext", "asciidoc":
 		if s, ok := read(f.Path); ok {
 			if words := pathWords(s[:min(len(s), maxNamingText)]); len(words) > 0 {
@@ -60,6 +66,17 @@ func declared(s, keyword string) string {
 	return ""
 }
 
+// zigTargets are the files that Zig's @import names.
+func zigTargets(s string) []string {
+	var out []string
+	for _, part := range strings.Split(s, `@import("`)[1:] {
+		if target, _, ok := strings.Cut(part, `")`); ok && strings.HasSuffix(target, ".zig") && len(target) < 200 && !strings.ContainsAny(target, "\"\n") {
+			out = append(out, strings.Clone(target))
+		}
+	}
+	return out
+}
+
 // pathWords are the words of a text that may be paths of files, each once, in
 // order.
 func pathWords(s string) []string {
@@ -82,7 +99,7 @@ func pathWords(s string) []string {
 			continue
 		}
 		seen[w] = true
-		words = append(words, w)
+		words = append(words, strings.Clone(w))
 	}
 	return words
 }

@@ -17,6 +17,7 @@ type resolver struct {
 	roots    map[[2]string]string
 	packages map[int32]string
 	configs  map[string]*tsConfig
+	crates   map[string]string // root files of Rust's crates, by file
 
 	from  int32
 	f     *File
@@ -27,7 +28,7 @@ type resolver struct {
 }
 
 func newResolver(t *tables, infos []fileInfo, read Reader) *resolver {
-	return &resolver{t: t, infos: infos, read: read, roots: map[[2]string]string{}, packages: map[int32]string{}, configs: map[string]*tsConfig{}}
+	return &resolver{t: t, infos: infos, read: read, roots: map[[2]string]string{}, packages: map[int32]string{}, configs: map[string]*tsConfig{}, crates: map[string]string{}}
 }
 
 // begin turns to a file.
@@ -42,11 +43,12 @@ func (r *resolver) file(id int32) (links []link, refs []int32) {
 	for k := range r.f.Imports {
 		r.one(int32(k))
 	}
-	switch r.f.Language {
-	case "rust":
+	if r.f.Language == "rust" {
 		r.rustModules()
-	case "zig":
+	}
+	if r.f.Language == "zig" {
 		r.zigImports()
+		return slices.Clip(r.links), nil
 	}
 	return slices.Clip(r.links), r.named(id)
 }
@@ -165,9 +167,14 @@ func (r *resolver) origin(at node, name string, depth int) node {
 	}
 	for i := range f.Imports {
 		im := &f.Imports[i]
-		named := slices.Contains(im.Names, name)
-		if !named && len(im.Names) == 0 && f.Language == "rust" && strings.HasSuffix(im.Target, "::"+name) {
-			named = true
+		given := ""
+		k := slices.IndexFunc(im.Names, func(n string) bool { return n == name || strings.HasSuffix(n, "::"+name) })
+		named := k >= 0
+		switch {
+		case named:
+			given = im.Names[k]
+		case len(im.Names) == 0 && f.Language == "rust":
+			named = strings.HasSuffix(im.Target, "::"+name)
 		}
 		star := !named && (len(im.Names) == 0 && (family(f.Language) == "js" || strings.HasSuffix(im.Target, "*")) || slices.Contains(im.Names, "*"))
 		if !named && !star {
@@ -175,10 +182,6 @@ func (r *resolver) origin(at node, name string, depth int) node {
 		}
 		if r.budget--; r.budget < 0 {
 			return none
-		}
-		given := name
-		if star || len(im.Names) == 0 {
-			given = ""
 		}
 		to := r.module(at, strings.Trim(im.Target, "\"'` "), given)
 		if to == none || to == at {
@@ -284,7 +287,7 @@ func parent(dir string) string { return path.Dir(dir) }
 func above(dir string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for {
-			if !yield(dir) || dir == "." {
+			if !yield(dir) || dir == path.Dir(dir) {
 				return
 			}
 			dir = path.Dir(dir)

@@ -23,7 +23,12 @@ func (r *resolver) include(from int32, target string) node {
 		return none // <vector>, <string.h>
 	}
 	candidates := r.t.byStem[stemKey{"c", strings.ToLower(stem(target))}]
-	return r.t.nearest(from, candidates, func(c int32) bool { return hasSuffix(r.t.files[c].Path, target) })
+	if to := r.t.nearest(from, candidates, func(c int32) bool { return hasSuffix(r.t.files[c].Path, target) }); to != none {
+		return to
+	}
+	// What configure makes of a template.
+	candidates = r.t.byStem[stemKey{"c", strings.ToLower(path.Base(target))}]
+	return r.t.nearest(from, candidates, func(c int32) bool { return hasSuffix(r.t.files[c].Path, target+".in") })
 }
 
 // systemHeader reports whether a header is one of C's standard library or of
@@ -214,14 +219,11 @@ func (r *resolver) stylesheet(from int32, target string) node {
 	return r.relative(from, dir+"_"+base, exts...)
 }
 
-// zigImports adds what @import names: constants that hold a file. The index
-// knows them by their declarations.
+// zigImports adds what @import names, which the index does not know.
 func (r *resolver) zigImports() {
-	for i := range r.f.Symbols {
-		if _, rest, ok := strings.Cut(r.f.Symbols[i].Signature, `@import("`); ok {
-			if target, _, ok := strings.Cut(rest, `"`); ok && strings.HasSuffix(target, ".zig") {
-				r.add(r.relative(r.from, target), -1)
-			}
+	if l := r.infos[r.from].local; l != nil {
+		for _, target := range l.words {
+			r.add(r.relative(r.from, target), -1)
 		}
 	}
 }

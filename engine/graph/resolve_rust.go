@@ -63,7 +63,11 @@ func (r *resolver) rust(from int32, target, name string) node {
 func (r *resolver) rustChildren(p string) (dir, root string) {
 	dir = path.Dir(p)
 	base := path.Base(p)
-	root = r.crateRoot(p)
+	root, ok := r.crates[p]
+	if !ok {
+		root = r.crateRoot(p)
+		r.crates[p] = root
+	}
 	if p != root && base != "mod.rs" {
 		dir = path.Join(dir, strings.TrimSuffix(base, ".rs"))
 	}

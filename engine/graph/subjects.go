@@ -153,7 +153,7 @@ func (r *resolver) tested(id int32) []int32 {
 		})
 		var out []int32
 		for _, s := range found {
-			if s.score == found[0].score && len(out) < maxTested {
+			if (s.score == found[0].score || pair(&r.t.files[s.id], &r.t.files[found[0].id])) && len(out) < maxTested {
 				out = append(out, s.id)
 			}
 		}
@@ -162,6 +162,11 @@ func (r *resolver) tested(id int32) []int32 {
 		}
 	}
 	return nil
+}
+
+// pair reports whether two files are a header and what it declares.
+func pair(a, b *File) bool {
+	return family(a.Language) == "c" && strings.TrimSuffix(a.Path, path.Ext(a.Path)) == strings.TrimSuffix(b.Path, path.Ext(b.Path))
 }
 
 func cutLast(s string, sep byte) (before, after string) {

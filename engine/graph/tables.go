@@ -106,7 +106,7 @@ func (t *tables) place(id int32, f *File) {
 	if family(f.Language) == "python" {
 		for d, at := d, dir; !d.python; d = t.dirs[at] {
 			d.python = true
-			if at == "." {
+			if at == path.Dir(at) {
 				break
 			}
 			at = path.Dir(at)
@@ -129,7 +129,7 @@ func (t *tables) directory(dir string) *directory {
 	}
 	d := &directory{group: none}
 	t.dirs[dir] = d
-	if dir != "." {
+	if dir != path.Dir(dir) {
 		t.dirsByName[path.Base(dir)] = append(t.dirsByName[path.Base(dir)], dir)
 		t.directory(path.Dir(dir))
 	}

@@ -115,7 +115,7 @@ func limit(k Kind) int {
 // kindOrder is the order of the kinds at one distance: what the lines rest on
 // first, then what rests on them.
 func kindOrder(k Kind) int {
-	return slices.Index([]Kind{InterfaceOf, Calls, Imports, TestedBy, TestFor, CalledBy, ImplementedBy, ImportedBy, References, ReferencedBy, Sibling}, k)
+	return slices.Index([]Kind{InterfaceOf, ImplementedBy, Calls, Imports, TestedBy, TestFor, CalledBy, ImportedBy, References, ReferencedBy, Sibling}, k)
 }
 
 // step is a candidate of the walk.
@@ -220,6 +220,13 @@ func (w *walk) offer(s step) {
 			w.best[s.Path] = s
 			return
 		case had.Also == s.Kind:
+			return
+		case had.Also == "" && had.Kind != s.Kind:
+			if s.Also = had.Kind; compareSteps(had, s) < 0 {
+				had.Also = s.Kind
+				s = had
+			}
+			w.best[s.Path] = s
 			return
 		}
 	}
