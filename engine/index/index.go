@@ -114,6 +114,8 @@ type Index struct {
 	focus   *focus
 	meter   meter
 
+	recent recentVectors // of buffers
+
 	snapshot atomic.Pointer[Snapshot]
 	publish  sync.Mutex // held while a new snapshot is made
 	seq      atomic.Uint64

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"sync"
 
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/store"
@@ -24,15 +25,21 @@ type VectorCache interface {
 	Claim(model string, dim int, keys []store.VectorKey) (taken map[store.VectorKey]bool)
 }
 
-// sharedVectors returns what other indexes have of the keys that have lacks.
-func (ix *Index) sharedVectors(m embed.Model, keys []store.VectorKey, have map[store.VectorKey]store.Vector) map[store.VectorKey]store.Vector {
+// sharedVectors returns what other indexes have of the keys that are in none of
+// the given maps.
+func (ix *Index) sharedVectors(m embed.Model, keys []store.VectorKey, known ...map[store.VectorKey]store.Vector) map[store.VectorKey]store.Vector {
 	if ix.opts.Shared == nil {
 		return nil
 	}
 	missing := make([]store.VectorKey, 0, len(keys))
 	asked := make(map[store.VectorKey]bool, len(keys))
 	for _, k := range keys {
-		if _, ok := have[k]; !ok && !asked[k] {
+		have := asked[k]
+		for _, vectors := range known {
+			_, there := vectors[k]
+			have = have || there
+		}
+		if !have {
 			asked[k] = true
 			missing = append(missing, k)
 		}
@@ -41,6 +48,51 @@ func (ix *Index) sharedVectors(m embed.Model, keys []store.VectorKey, have map[s
 		return nil
 	}
 	return ix.opts.Shared.Vectors(m.Fingerprint, m.Dim, missing)
+}
+
+// maxRecent is how many vectors each of the two generations of recentVectors
+// holds: half a megabyte together.
+const maxRecent = 1024
+
+// recentVectors are those made of buffers last, in memory only: what is typed is
+// not stored, but most of it is saved soon.
+type recentVectors struct {
+	mu         sync.Mutex
+	young, old map[store.VectorKey]store.Vector
+}
+
+func (r *recentVectors) put(vectors map[store.VectorKey]store.Vector) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, v := range vectors {
+		if r.young == nil || len(r.young) >= maxRecent {
+			r.young, r.old = map[store.VectorKey]store.Vector{}, r.young
+		}
+		r.young[k] = v
+	}
+}
+
+// get returns those of the keys that have lacks.
+func (r *recentVectors) get(keys []store.VectorKey, have map[store.VectorKey]store.Vector) map[store.VectorKey]store.Vector {
+	found := map[store.VectorKey]store.Vector{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.young == nil {
+		return found
+	}
+	for _, k := range keys {
+		if _, ok := have[k]; ok {
+			continue
+		}
+		v, ok := r.young[k]
+		if !ok {
+			v, ok = r.old[k]
+		}
+		if ok {
+			found[k] = v
+		}
+	}
+	return found
 }
 
 // share gives vectors to other indexes.

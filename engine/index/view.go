@@ -205,9 +205,11 @@ func (v *View) make(ctx context.Context, base *Snapshot, b *buffer) (made madeBu
 		if err := ctx.Err(); err != nil {
 			return made, false, err // it may be cut by lines
 		}
-		if vectors, _, err = v.ix.inlineVectors(ctx, b.root, rec.File.Chunks, doc, map[store.VectorKey]store.Vector{}); err != nil {
+		fresh := map[store.VectorKey]store.Vector{}
+		if vectors, _, err = v.ix.inlineVectors(ctx, b.root, rec.File.Chunks, doc, fresh); err != nil {
 			return made, false, fmt.Errorf("embedding the buffer %s: %w", path, err)
 		}
+		v.ix.recent.put(fresh) // until it is saved
 	}
 	f := v.ix.newFile(ctx, b.root, &rec)
 	f.Open = true
