@@ -217,7 +217,10 @@ func TestDamagedIndex(t *testing.T) {
 				t.Errorf("coverage %+v", c)
 			}
 			st := ix.Status(s)
-			if int(st.Counters.Embedded) != wholeVectors-nVectors {
+			// A store without vectors is not asked for those of the first batch: a text
+			// that stands in two files may be embedded twice.
+			again := int(st.Counters.Embedded) - (wholeVectors - nVectors)
+			if again != 0 && (nVectors > 0 || again < 0 || again > 4) {
 				t.Errorf("embedded %d, and %d were lost", st.Counters.Embedded, wholeVectors-nVectors)
 			}
 			lost := nFiles < wholeFiles || nVectors < wholeVectors

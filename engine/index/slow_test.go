@@ -122,6 +122,27 @@ func TestSlowDisk(t *testing.T) {
 	closeIndex(t, ix)
 }
 
+// A disk that hangs does not keep the index from closing.
+func TestCloseWhileTheDiskHangs(t *testing.T) {
+	w := newWorkspace(t, small)
+	d := newSlowDisk()
+	d.holdUp("token.py")
+	opts := w.options(w.cache)
+	opts.Read = d.read
+	ix, err := index.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-d.held
+	closeIndex(t, ix)
+	close(d.free)
+	ix = w.open()
+	defer closeIndex(t, ix)
+	if got := content(ix.Snapshot()); !slices.Equal(got, w.fresh()) {
+		t.Errorf("afterwards:\n%s", strings.Join(got, "\n"))
+	}
+}
+
 // A file whose text changed while its size and time did not is indexed again
 // when somebody reads it.
 func TestChangeWithoutATrace(t *testing.T) {

@@ -7,38 +7,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"coderag-ls/engine/wire"
 	"coderag-ls/lsp"
-	"coderag-ls/lsp/lsptest"
 )
-
-// await polls the server's state.
-func await(t *testing.T, e *lsptest.Editor, what string, ok func(wire.Status) bool) wire.Status {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		st := state(t, e)
-		if ok(st) {
-			return st
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("still waiting (%s): %+v, notices %q", what, st.Coverage, st.Notices)
-		}
-	}
-}
-
-// serverAnswers is answers of a running server.
-func serverAnswers(t *testing.T, e *lsptest.Editor) map[string]wire.SearchResult {
-	t.Helper()
-	all := map[string]wire.SearchResult{}
-	for _, q := range zooQuestions() {
-		var res wire.SearchResult
-		e.MustCall(lsp.MethodSearch, wire.SearchParams{Query: q}, &res)
-		all[q] = res
-	}
-	return all
-}
 
 // TestCrashDiskFillsUp fills the disk of the index while the server works on it.
 // Answers go on, the user is told for as long as it lasts, and what was stored
@@ -146,6 +118,10 @@ func TestCrashVolumeGoes(t *testing.T) {
 	if st := state(t, e); st.Counters.Embedded != 0 {
 		t.Errorf("%d texts were embedded again", st.Counters.Embedded)
 	}
+	write(t, filepath.Join(dir, "pen01", "potato.go"), "package pen\n\n// Potato is watched.\nfunc Potato() {}\n")
+	await(t, e, "a change on the volume that came back", func(st wire.Status) bool { return st.Coverage.Indexed == 152 })
+	must(t, os.Remove(filepath.Join(dir, "pen01", "potato.go")))
+	await(t, e, "a removal on the volume that came back", func(st wire.Status) bool { return st.Coverage.Indexed == 151 })
 
 	// Another volume in its place is not the same folder.
 	if err := e.Shutdown(); err != nil {

@@ -3,10 +3,40 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"coderag-ls/engine/wire"
+	"coderag-ls/lsp"
+	"coderag-ls/lsp/lsptest"
 )
+
+// await polls the server's state.
+func await(t *testing.T, e *lsptest.Editor, what string, ok func(wire.Status) bool) wire.Status {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		st := state(t, e)
+		if ok(st) {
+			return st
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("still waiting (%s): %+v, notices %q", what, st.Coverage, st.Notices)
+		}
+	}
+}
+
+// serverAnswers is answers of a running server.
+func serverAnswers(t *testing.T, e *lsptest.Editor) map[string]wire.SearchResult {
+	t.Helper()
+	all := map[string]wire.SearchResult{}
+	for _, q := range zooQuestions() {
+		var res wire.SearchResult
+		e.MustCall(lsp.MethodSearch, wire.SearchParams{Query: q}, &res)
+		all[q] = res
+	}
+	return all
+}
 
 // A folder that was missing when the session began is indexed when it comes,
 // without anybody asking for it.
@@ -61,4 +91,34 @@ func TestCrashFolderTwice(t *testing.T) {
 		checkCitation(t, c, e.Text(path))
 	}
 	e.Close(path)
+}
+
+// Damage is shown to who looks at the editor, not only to who asks for it.
+func TestCrashDamageIsShown(t *testing.T) {
+	h := newHome(t)
+	dir := zoo(t, 20)
+	log := filepath.Join(indexDir(t, h, dir), "index.db")
+	for name, c := range map[string]struct {
+		change func(b []byte) []byte
+		says   []string
+	}{
+		"a zeroed tail":     {func(b []byte) []byte { clear(b[len(b)/2:]); return b }, []string{"damaged", log}},
+		"cut short":         {func(b []byte) []byte { return b[:len(b)/2] }, []string{"cut short", "indexed again"}},
+		"a flipped content": {func(b []byte) []byte { b[strings.LastIndex(string(b), "Feed")] ^= 1; return b }, []string{"damaged", "indexed again"}},
+		"emptied":           {func([]byte) []byte { return nil }, []string{"cut short", "indexed again"}},
+	} {
+		sound, err := os.ReadFile(log)
+		must(t, err)
+		must(t, os.WriteFile(log, c.change(sound), 0o600))
+		e := h.edit(dir)
+		wantQuokka(t, e, "")
+		awaitMessage(e, c.says...)
+		if st := state(t, e); len(st.Notices) != 1 || !containsAll(st.Notices[0], c.says) {
+			t.Errorf("%s: notices %q", name, st.Notices)
+		}
+		if err := e.Shutdown(); err != nil {
+			t.Errorf("%s: shutdown: %v", name, err)
+		}
+		<-h.server.ended
+	}
 }
