@@ -98,11 +98,21 @@ func (v *remoteView) flush() (int64, error) {
 	cause, changes := v.cause, v.dirty
 	v.dirty = nil
 	v.mu.Unlock()
-	if len(changes) > 0 {
-		v.l.conn.Notify(noteApply, viewParams[applyParams]{v.id, applyParams{cause, changes}})
+	for len(changes) > 0 {
+		n, size := 0, 0
+		for n < len(changes) && (n == 0 || size+len(changes[n].Text) <= maxBatch) {
+			size += len(changes[n].Text)
+			n++
+		}
+		v.l.conn.Notify(noteApply, viewParams[applyParams]{v.id, applyParams{cause, changes[:n]}})
+		changes = changes[n:]
 	}
 	return v.id, nil
 }
+
+// maxBatch is how many bytes of buffers one message holds, unless one buffer
+// has more: messages are bounded.
+const maxBatch = 8 << 20
 
 // askView calls a method of the view; it sees every change applied before.
 func askView[P, R any](ctx context.Context, v *remoteView, method string, params P) (R, error) {

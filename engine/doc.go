@@ -70,10 +70,18 @@
 // [coderag-ls/engine/config] every setting; documentation and schemas are
 // generated from both.
 //
+// # Many processes, one index
+//
+// [coderag-ls/attach] is what the doors open: the first process on a workspace
+// opens the engine and serves it on a local socket, later ones attach to it, and
+// when it ends one of them takes over. Only cmd/coderag-ls knows; to the language
+// server it is a workspace like any other. [coderag-ls/internal/jsonrpc] carries
+// the messages of both.
+//
 // # This package
 //
 // An [Engine] is one open workspace; a [View] is the workspace as one client
 // sees it. Whatever a view is asked sees every change applied to it before. The
-// doors (lsp, cmd/coderag-ls) and the watcher know only this package, wire,
+// doors (lsp, attach, cmd/coderag-ls) and the watcher know only this package, wire,
 // config, text, file and snippet; internal/archtest holds them to it.
 package engine

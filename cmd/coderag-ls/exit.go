@@ -15,7 +15,7 @@ const (
 	exitError       = 1   // something went wrong, or doctor found that something is
 	exitUsage       = 2   // unknown command or flag, bad value, no question
 	exitNothing     = 3   // nothing relevant was found
-	exitLocked      = 4   // another process owns the index
+	exitLocked      = 4   // another process owns the index and it cannot be shared
 	exitInterrupted = 130 // ended by a signal
 )
 

@@ -21,7 +21,7 @@ const exitCodes = `Exit codes:
   1    an error; doctor, citations --check: a check failed
   2    wrong usage
   3    nothing relevant was found
-  4    another process owns the index
+  4    the index is in use (clean), or its owner cannot be shared with
   130  interrupted`
 
 func (a *app) rootCommand() *cobra.Command {
