@@ -12,9 +12,11 @@ const (
 	// lines before and behind the place that was cited.
 	maxAligned = 400
 	maxReach   = 2000
-	// skipCost is what leaving out one line costs in an alignment; a line that
-	// is found nowhere else in the reach is worth 1.
-	skipCost = 0.05
+	// skipCost is what leaving out one line costs in an alignment, blankCost what
+	// a blank line of the document costs: it parts what belongs together from
+	// what does not. A line that is found nowhere else in the reach is worth 1.
+	skipCost  = 0.05
+	blankCost = 0.25
 )
 
 // Instead returns the lines that stand where cited lines stood before they were
@@ -89,7 +91,11 @@ func align(was, lines []string, near int) (alignment, bool) {
 			if s := before[j] - skipCost; s > score {
 				score, step = s, stepWas
 			}
-			if s := now[j-1] - skipCost; s > score {
+			cost := skipCost
+			if lines[j-1] == "" {
+				cost = blankCost
+			}
+			if s := now[j-1] - cost; s > score {
 				score, step = s, stepLine
 			}
 			now[j], steps[i*width+j] = score, step
