@@ -35,7 +35,7 @@ func (s *session) saving(path string) error {
 
 // onDisk changes the disk behind the editor's back; the client tells of it where
 // the server does not watch.
-func (s *session) onDisk(c command) error {
+func (s *session) onDisk(c command) (done error) {
 	path := s.path(c.args[0])
 	s.note(path)
 	var events []FileEvent
@@ -64,7 +64,10 @@ func (s *session) onDisk(c command) error {
 			err = os.Symlink(c.args[0], at)
 		}
 	case "git":
-		events, err = s.git(c.args)
+		var failed error
+		if events, failed, err = s.git(c.args); failed != nil {
+			defer func() { done = inapplicable("%v", failed) }() // it may have done half of it
+		}
 	}
 	if err != nil {
 		return inapplicable("%v", err)
@@ -95,6 +98,9 @@ func (s *session) writes(c command, path string) ([]FileEvent, error) {
 	if c.verb != "swap" {
 		return []FileEvent{{URI(path), kind}}, s.put(c.args[0], []byte(data))
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder", path)
+	}
 	if err := s.put(c.args[0]+".swp~", []byte(data)); err != nil {
 		return nil, err
 	}
@@ -102,11 +108,11 @@ func (s *session) writes(c command, path string) ([]FileEvent, error) {
 }
 
 // git runs git in the workspace, as nobody in particular, and returns what it
-// changed as a client would see it.
-func (s *session) git(args []string) ([]FileEvent, error) {
+// changed as a client would see it. failed is git's own failure.
+func (s *session) git(args []string) (events []FileEvent, failed, err error) {
 	before, err := stamps(s.dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cmd := exec.Command("git", args...)
 	cmd.Dir = s.dir
@@ -118,13 +124,12 @@ func (s *session) git(args []string) ([]FileEvent, error) {
 	cmd.Env = append(cmd.Env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
+		failed = fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	after, err := stamps(s.dir)
 	if err != nil {
-		return nil, err
+		return nil, failed, err
 	}
-	var events []FileEvent
 	for path, stamp := range after {
 		switch was, there := before[path]; {
 		case !there:
@@ -138,7 +143,7 @@ func (s *session) git(args []string) ([]FileEvent, error) {
 			events = append(events, FileEvent{URI(path), FileDeleted})
 		}
 	}
-	return events, nil
+	return events, failed, nil
 }
 
 // stamps tells the states of a workspace's files apart; git's own are left out,
