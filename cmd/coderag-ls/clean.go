@@ -9,6 +9,7 @@ import (
 
 	"coderag-ls/attach"
 	"coderag-ls/engine"
+	"coderag-ls/engine/config"
 	"coderag-ls/engine/store"
 )
 
@@ -18,8 +19,10 @@ func (a *app) cleanCommand() *cobra.Command {
 		Use:   "clean",
 		Short: "Delete indexes",
 		Long: `Delete the workspace's index; with --vanished those of folders that no longer
-exist, with --all every one. Nothing else is touched, and everything deleted is
-made again when it is needed. An index that is in use is kept.`,
+exist, with --all every one. The vectors that worktrees share are kept, but for
+those over embed.cacheBytes; --all deletes them, too. Nothing else is touched,
+and everything deleted is made again when it is needed. An index that is in use
+is kept.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all && vanished || list && (all || vanished) {
@@ -34,7 +37,7 @@ made again when it is needed. An index that is in use is kept.`,
 				return err
 			}
 			if list {
-				return a.listIndexes(indexes)
+				return a.listIndexes(layers.Settings(), indexes)
 			}
 			doomed := map[string]bool{} // by directory, and by folder: one may have several
 			if !all && !vanished {
@@ -66,7 +69,9 @@ made again when it is needed. An index that is in use is kept.`,
 			if count == 1 {
 				noun = "index"
 			}
-			return errors.Join(append(errs, a.print(fmt.Sprintf("deleted %d %s, %s\n", count, noun, bytesText(bytes))))...)
+			vectors, err := cleanVectors(layers.Settings(), all)
+			errs = append(errs, err)
+			return errors.Join(append(errs, a.print(fmt.Sprintf("deleted %d %s, %s\n%s", count, noun, bytesText(bytes), vectors)))...)
 		},
 	}
 	f := cmd.Flags()
@@ -84,7 +89,29 @@ func inUse(dir string, err error) error {
 	return err
 }
 
-func (a *app) listIndexes(indexes []engine.IndexInfo) error {
+// cleanVectors deletes the shared vectors, or what of them is too much, and says
+// what it did; "" where there are none.
+func cleanVectors(s config.Settings, all bool) (string, error) {
+	if all {
+		freed, err := engine.RemoveVectorCache(s)
+		if freed == 0 {
+			return "", err
+		}
+		return fmt.Sprintf("deleted shared vectors, %s\n", bytesText(freed)), err
+	}
+	freed, errCollect := engine.CollectVectorCache(s)
+	info, err := engine.VectorCache(s)
+	text := ""
+	if freed > 0 {
+		text = fmt.Sprintf("deleted shared vectors that were too much, %s\n", bytesText(freed))
+	}
+	if info.Bytes > 0 {
+		text += fmt.Sprintf("kept shared vectors, %s (--all deletes them)\n", bytesText(info.Bytes))
+	}
+	return text, errors.Join(errCollect, err)
+}
+
+func (a *app) listIndexes(s config.Settings, indexes []engine.IndexInfo) error {
 	var b strings.Builder
 	for _, ix := range indexes {
 		root := ix.Root
@@ -99,5 +126,9 @@ func (a *app) listIndexes(indexes []engine.IndexInfo) error {
 	if len(indexes) == 0 {
 		b.WriteString("There are no indexes.\n")
 	}
-	return a.print(b.String())
+	vectors, err := engine.VectorCache(s)
+	if vectors.Bytes > 0 {
+		fmt.Fprintf(&b, "%10s  %s\n            %s\n", bytesText(vectors.Bytes), "vectors that indexes share", a.out.Text(vectors.Dir))
+	}
+	return errors.Join(err, a.print(b.String()))
 }

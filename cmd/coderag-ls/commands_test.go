@@ -356,3 +356,26 @@ func TestLogFile(t *testing.T) {
 	}
 	c.run("ask", "--log.file", filepath.Join(path, "x"), "y").want(t, exitError, "", "log.file")
 }
+
+// TestSharedVectors: what was embedded stays when an index is deleted, is used
+// by the next one, and goes with --all or where it is too much.
+func TestSharedVectors(t *testing.T) {
+	c := newCLI(t)
+	c.run("index").want(t, exitOK, "", "")
+	c.run("clean").want(t, exitOK, "kept shared vectors", "")
+	c.run("clean", "--list").want(t, exitOK, "vectors that indexes share", "")
+	counters := decode[wire.Status](t, c.run("index", "--json").out).Counters
+	if counters.Embedded != 0 || counters.EmbedCacheHits == 0 {
+		t.Errorf("after deleting the index: %+v", counters)
+	}
+	c.run("clean", "--embed.cacheBytes", "10").want(t, exitOK, "deleted shared vectors that were too much", "")
+	c.run("index").want(t, exitOK, "", "")
+	c.run("clean", "--all").want(t, exitOK, "", "")
+	counters = decode[wire.Status](t, c.run("index", "--embed.cacheBytes", "0", "--json").out).Counters
+	if counters.Embedded == 0 {
+		t.Errorf("after deleting everything: %+v", counters)
+	}
+	if out := c.run("clean", "--all").out; strings.Contains(out, "shared vectors") {
+		t.Errorf("with embed.cacheBytes 0 there were shared vectors: %s", out)
+	}
+}
