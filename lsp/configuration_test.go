@@ -233,7 +233,7 @@ func TestWatch(t *testing.T) {
 	ends := make(chan struct{}, 10)
 	w := &lsptest.Workspace{}
 	e := lsptest.Start(t, lsptest.Config{Client: lsptest.VSCode, Folders: []string{dir + "/a"}, Server: lsp.Options{Open: w.Open,
-		Watch: func(ctx context.Context, ws lsp.Workspace, roots []file.Root, s config.Settings) {
+		Watch: func(ctx context.Context, ws lsp.Watched, roots []file.Root, s config.Settings) {
 			runs <- run{roots, s.Index.PollInterval}
 			_ = ws.Touch(ctx, "watcher", []string{"/seen"}, false)
 			<-ctx.Done()

@@ -43,9 +43,9 @@ type manager struct {
 	progress *indexProgress
 
 	// The loop's own.
-	roots     []file.Root // of ws
-	usable    []file.Root // that could be indexed when they were looked at last
-	stopWatch func()      // nil where nothing is watched
+	roots    []file.Root // of ws
+	usable   []file.Root // that could be indexed when they were looked at last
+	watching watching
 
 	mu       sync.Mutex // guards all below; the buffers reach the view in order because Apply is called under it
 	docs     documents
@@ -284,31 +284,6 @@ func (m *manager) apply(cause string, changes ...file.Change) {
 	}
 	if err := m.view.Apply(m.ctx, cause, changes); err != nil && m.ctx.Err() == nil {
 		m.s.log.Error("applying changes", "cause", cause, "error", err)
-	}
-}
-
-// watch restarts the watcher.
-func (m *manager) watch(ws Workspace, roots []file.Root, settings config.Settings) {
-	m.endWatch()
-	if m.s.opts.Watch == nil || !settings.Index.Watch {
-		return
-	}
-	ctx, cancel := context.WithCancel(m.ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		m.s.opts.Watch(ctx, ws, roots, settings)
-	}()
-	m.stopWatch = func() {
-		cancel()
-		<-ended
-	}
-}
-
-func (m *manager) endWatch() {
-	if m.stopWatch != nil {
-		m.stopWatch()
-		m.stopWatch = nil
 	}
 }
 

@@ -31,8 +31,10 @@ type Options struct {
 	Open func(ctx context.Context, o engine.Options) (Workspace, error)
 	// Watch watches the folders on disk and calls w.Touch until ctx ends. It
 	// runs in a goroutine of its own, anew whenever folders or settings have
-	// changed; it must return when ctx ends. May be nil.
-	Watch func(ctx context.Context, w Workspace, roots []file.Root, s config.Settings)
+	// changed; it must return when ctx ends. Where s.Index.Watch is "client" the
+	// client tells of changes, and Watch only sees to it that what it misses is
+	// found at last. May be nil.
+	Watch func(ctx context.Context, w Watched, roots []file.Root, s config.Settings)
 	// Settings are what is set outside of the editor: the user's file, the
 	// environment and flags. What the editor says comes between them.
 	Settings config.Layers

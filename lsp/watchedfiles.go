@@ -27,17 +27,37 @@ func (s *server) didChangeWatchedFiles(ctx context.Context, p didChangeWatchedFi
 	return nil
 }
 
-// register asks the client to tell about changed files and settings, where it
-// does so on request.
+// watchedFilesID names the registration for changes on disk.
+const watchedFilesID = "coderag-watched-files"
+
+// watchedFiles is the registration for changes on disk.
+func watchedFiles() protocol.Registration {
+	return protocol.Registration{
+		ID: watchedFilesID, Method: "workspace/didChangeWatchedFiles",
+		RegisterOptions: protocol.DidChangeWatchedFilesRegistrationOptions{
+			Watchers: []protocol.FileSystemWatcher{{GlobPattern: "**/*"}},
+		},
+	}
+}
+
+// registerWatchedFiles asks the client, which must offer it, to tell about
+// changes on disk, or no longer.
+func (s *server) registerWatchedFiles(ctx context.Context, on bool) error {
+	one := watchedFiles()
+	if on {
+		return s.conn.Call(ctx, "client/registerCapability", protocol.RegistrationParams{Registrations: []protocol.Registration{one}}, nil)
+	}
+	return s.conn.Call(ctx, "client/unregisterCapability", protocol.UnregistrationParams{
+		Unregisterations: []protocol.Unregistration{{ID: one.ID, Method: one.Method}},
+	}, nil)
+}
+
+// register asks the client to tell about changed settings, and about changed
+// files where nobody else does.
 func (s *server) register() {
 	var all []protocol.Registration
-	if s.caps.registersWatchedFiles() {
-		all = append(all, protocol.Registration{
-			ID: "coderag-watched-files", Method: "workspace/didChangeWatchedFiles",
-			RegisterOptions: protocol.DidChangeWatchedFilesRegistrationOptions{
-				Watchers: []protocol.FileSystemWatcher{{GlobPattern: "**/*"}},
-			},
-		})
+	if s.opts.Watch == nil && s.caps.registersWatchedFiles() {
+		all = append(all, watchedFiles())
 	}
 	if s.caps.registersConfiguration() {
 		all = append(all, protocol.Registration{

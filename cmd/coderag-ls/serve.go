@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -104,18 +105,25 @@ func (a *app) serverOptions(layers config.Layers, log *slog.Logger) lsp.Options 
 		Logger:   log,
 		Settings: layers,
 		Open:     openShared,
-		Watch: func(ctx context.Context, w lsp.Workspace, roots []file.Root, s config.Settings) {
+		Watch: func(ctx context.Context, w lsp.Watched, roots []file.Root, s config.Settings) {
 			if err := watch(ctx, w, roots, s, log); err != nil {
-				w.SetWatch(0, 0, fmt.Sprintf("files are not watched: %v; changes on disk are seen when the editor tells of them", err))
+				w.SetWatch(lsp.WatchState{
+					Polling: len(roots), // for the editor to tell of changes
+					Notice:  fmt.Sprintf("files are not watched: %v; changes on disk are seen when the editor tells of them", err),
+				})
 				log.Error("watching files", "error", err)
 			}
 		},
 	}
 }
 
+// checkInterval is the time between two scans for what no event told.
+const checkInterval = 5 * time.Minute
+
 // watch tells the workspace what may have changed on disk until ctx ends.
-func watch(ctx context.Context, w lsp.Workspace, roots []file.Root, s config.Settings, log *slog.Logger) (err error) {
-	if !s.Index.Watch {
+func watch(ctx context.Context, w lsp.Watched, roots []file.Root, s config.Settings, log *slog.Logger) (err error) {
+	if s.Index.Watch == "client" {
+		checkUp(ctx, w, log)
 		return nil
 	}
 	var dirs []string
@@ -123,22 +131,42 @@ func watch(ctx context.Context, w lsp.Workspace, roots []file.Root, s config.Set
 		dirs = append(dirs, r.Dir)
 	}
 	wt, err := watcher.New(ctx, watcher.Options{
-		Roots:        dirs,
-		Keep:         w.Keep,
-		PollInterval: milliseconds(s.Index.PollInterval),
-		MaxWatches:   s.Index.MaxWatches,
-		Logger:       log,
+		Roots:         dirs,
+		Keep:          w.Keep,
+		Holds:         w.Holds,
+		PollInterval:  milliseconds(s.Index.PollInterval),
+		PollOnly:      s.Index.Watch == "poll",
+		CheckInterval: checkInterval,
+		MaxWatches:    s.Index.MaxWatches,
+		Changed: func(st watcher.Stats) {
+			w.SetWatch(lsp.WatchState{Watches: st.Watches, Cap: st.Cap, Polling: st.Polling, Notice: st.Notice})
+		},
+		Logger: log,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, wt.Close()) }()
 	for b := range wt.Batches() {
-		st := wt.Stats()
-		w.SetWatch(st.Watches, st.Cap, st.Notice)
 		if err := w.Touch(ctx, b.Cause, b.Paths, b.Rescan); err != nil && ctx.Err() == nil {
 			log.Warn("taking changed files", "cause", b.Cause, "error", err)
 		}
 	}
 	return nil
+}
+
+// checkUp scans now and then, for what the client did not tell.
+func checkUp(ctx context.Context, w lsp.Watched, log *slog.Logger) {
+	tick := time.NewTicker(checkInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := w.Touch(ctx, "check", nil, true); err != nil && ctx.Err() == nil {
+				log.Warn("looking for changed files", "error", err)
+			}
+		}
+	}
 }

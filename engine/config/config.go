@@ -11,7 +11,8 @@ package config
 // absent), "min" and "max" its bounds, "scope" is "machine" for settings that
 // run a program, load a library or say where text is sent: those are taken
 // from the environment, the user's file, flags and initializationOptions only.
-// "seed" names the document that the default comes from.
+// "seed" names the document that the default comes from. "alias" lists former
+// values of an enum and what they mean now.
 type Settings struct {
 	Index  Index
 	Chunk  Chunk
@@ -29,7 +30,7 @@ type Index struct {
 	Include      []string `setting:"index.include" default:"" doc:"Glob patterns of paths that are indexed although an ignore file, a built-in exclude or the secret-file rule would skip them."`
 	CacheDir     string   `setting:"index.cacheDir" default:"" scope:"machine" doc:"Directory that holds the indexes; empty for the user's cache directory."`
 	Workers      int      `setting:"index.workers" default:"0" min:"0" max:"64" doc:"Files chunked at the same time; 0 for the number of processors."`
-	Watch        bool     `setting:"index.watch" default:"true" doc:"Watch the workspace for changes on disk."`
+	Watch        string   `setting:"index.watch" default:"auto" enum:"auto,server,client,poll,off" alias:"true=auto,false=off" doc:"Who sees changes on disk. auto: the server, by the system's notifications, and the editor beside it where these are not to be had, as on network folders; server: the server only; client: the editor, where it offers to; poll: the server, by looking every index.pollInterval; off: only what is edited and saved in the editor, or what it tells by itself."`
 	PollInterval int      `setting:"index.pollInterval" default:"2000" min:"500" max:"600000" doc:"Milliseconds between looks at directories that cannot be watched."`
 	MaxWatches   int      `setting:"index.maxWatches" default:"0" min:"0" max:"10000000" doc:"Most directories watched at once, the rest are polled; 0 for three quarters of what the system grants."`
 	MemoryLimit  int      `setting:"index.memoryLimit" default:"0" min:"0" max:"1048576" doc:"MiB of memory that the program keeps under: nearing it, caches, background embedding and at last indexing stop. 0 for a quarter of the machine's memory, 1 to 8 GiB, or three quarters of what the container grants."`

@@ -43,8 +43,10 @@ type Setting struct {
 	// Min and Max bound Int and Float, inclusive; nil where unbounded.
 	Min, Max *float64
 	// Enum lists the values of a String that has a fixed set; nil otherwise.
-	Enum  []string
-	Scope Scope
+	Enum []string
+	// Aliases are former values of such a setting, by what they were.
+	Aliases map[string]string
+	Scope   Scope
 	// Doc is one or more sentences.
 	Doc string
 	// Seed names the document that the default comes from, "" for our own.
@@ -98,6 +100,13 @@ func declared(f reflect.StructField, index []int) Setting {
 	}
 	if e := f.Tag.Get("enum"); e != "" {
 		d.Enum = strings.Split(e, ",")
+	}
+	if list := f.Tag.Get("alias"); list != "" {
+		d.Aliases = map[string]string{}
+		for alias := range strings.SplitSeq(list, ",") {
+			was, is, _ := strings.Cut(alias, "=")
+			d.Aliases[was] = is
+		}
 	}
 	d.Min, d.Max = bound(f, "min"), bound(f, "max")
 	v, err := d.parse(f.Tag.Get("default"))

@@ -73,8 +73,14 @@ func (d Setting) check(value any) (any, error) {
 		return checkList(value)
 	default:
 		v, ok := value.(string)
+		if b, is := value.(bool); is && d.Aliases != nil {
+			v, ok = strconv.FormatBool(b), true
+		}
 		if !ok {
 			return wrong("text")
+		}
+		if is, former := d.Aliases[v]; former {
+			v = is
 		}
 		if d.Enum != nil && !slices.Contains(d.Enum, v) {
 			return nil, fmt.Errorf("%q is none of %s", v, d.Range())
