@@ -31,6 +31,7 @@ type buildFiles struct {
 type goModule struct {
 	dir, path string
 	replaces  []goReplace
+	aside     bool // of a test or an example: for what stands beside it only
 }
 
 type goReplace struct{ old, dir string }
@@ -53,6 +54,7 @@ type npmPackage struct {
 	dir, name        string
 	main             []string
 	exports, imports any
+	aside            bool // as goModule has it
 }
 
 // psr4 maps a namespace to a directory (PSR-4, composer.json).
@@ -63,6 +65,7 @@ type crate struct {
 	dir, name string
 	lib       string            // the library's root file, a workspace path
 	renamed   map[string]string // dependencies by the names they have here
+	aside     bool              // as goModule has it
 }
 
 type swiftTarget struct{ name, dir string }
@@ -95,9 +98,11 @@ func readBuildFiles(t *tables, read Reader) buildFiles {
 			continue
 		}
 		dir, base := path.Dir(p), path.Base(p)
+		aside := t.files[i].Test || t.files[i].Minor
 		switch base {
 		case "go.mod":
 			if m, ok := parseGoMod(dir, content); ok {
+				m.aside = aside
 				b.goModuleAt[dir] = len(b.goModules)
 				b.goModules = append(b.goModules, m)
 			}
@@ -105,6 +110,7 @@ func readBuildFiles(t *tables, read Reader) buildFiles {
 			work = append(work, p)
 		case "package.json":
 			if n, ok := parseNPM(dir, content); ok {
+				n.aside = aside
 				b.npmAt[dir] = len(b.npm)
 				if n.name != "" {
 					b.npmByName[n.name] = append(b.npmByName[n.name], len(b.npm))
@@ -115,6 +121,7 @@ func readBuildFiles(t *tables, read Reader) buildFiles {
 			b.psr4 = append(b.psr4, parseComposer(dir, content)...)
 		case "Cargo.toml":
 			if c, ok := parseCargo(dir, content); ok {
+				c.aside = aside
 				b.crateAt[dir] = len(b.crates)
 				b.crateNames[c.name] = append(b.crateNames[c.name], len(b.crates))
 				b.crates = append(b.crates, c)
@@ -149,6 +156,18 @@ func readBuildFiles(t *tables, read Reader) buildFiles {
 		}
 	}
 	return b
+}
+
+// fits tells how well a project in dir serves what stands at a path: more is
+// better, less than 0 not at all. A project of tests serves what stands beside
+// it.
+func fits(p, dir string, aside bool) int {
+	if aside {
+		if above := path.Dir(dir); above != "." && !strings.HasPrefix(p, above+"/") {
+			return -1
+		}
+	}
+	return common(p, dir+"/")
 }
 
 func parseGoMod(dir, content string) (goModule, bool) {

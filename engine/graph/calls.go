@@ -78,6 +78,9 @@ func (w *walk) meant(from int32, name string) (Definition, float64) {
 			continue
 		}
 		weight := w.g.reach(from, to, d.Symbol.Parent != "")
+		if weight < weightImported && !w.speaksOf(f.Path, d.Symbol.Parent) {
+			continue
+		}
 		switch {
 		case weight > bestWeight:
 			best, bestWeight, equal = d, weight, 1
@@ -119,6 +122,17 @@ func (g *Graph) reach(from, to int32, member bool) float64 {
 		return weightBeside
 	}
 	return weightAnywhere
+}
+
+// speaksOf reports whether a file names the type that a definition belongs to,
+// given as a symbol's parent: a method of an unnamed type is as likely another
+// one of its name.
+func (w *walk) speaksOf(file, parent string) bool {
+	if parent == "" {
+		return true
+	}
+	content, ok := w.text(file)
+	return ok && strings.Contains(content, parent[strings.LastIndexAny(parent, ".:")+1:])
 }
 
 // leadsTo reports whether a file imports another one, or its package.
@@ -172,7 +186,10 @@ func (w *walk) callers(id int32, p Place) {
 		slices.SortStableFunc(found, compareSteps)
 		for _, u := range found[:min(maxCallers, len(found))] {
 			content, ok := w.text(u.Path)
-			if ok && slices.Contains(referenced(lines(content, u.StartLine, u.EndLine), f.Language), s.Name) {
+			if by := w.g.t.ids[u.Path]; !ok || !w.g.leadsTo(by, id) && !w.speaksOf(u.Path, s.Parent) {
+				continue
+			}
+			if slices.Contains(referenced(lines(content, u.StartLine, u.EndLine), f.Language), s.Name) {
 				w.offer(u)
 			}
 		}

@@ -82,26 +82,45 @@ func zigTargets(s string) []string {
 func pathWords(s string) []string {
 	var words []string
 	seen := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(s, func(r rune) bool {
-		return r <= ' ' || strings.ContainsRune("()[]<>{}\"'`|,;=*", r)
-	}) {
-		w, _, _ = strings.Cut(w, "#")
-		w, _, _ = strings.Cut(w, "?")
-		if strings.Contains(w, "://") {
+	for i := 0; i < len(s); {
+		if !pathByte(s[i]) {
+			i++
 			continue
 		}
-		if i := strings.IndexByte(w, ':'); i >= 0 { // "file.go:12", "./src:/app"
-			w = w[:i]
+		start, path, address := i, false, false
+		for ; i < len(s) && pathByte(s[i]); i++ {
+			switch s[i] {
+			case '/', '.':
+				path = true
+			case ':':
+				address = address || strings.HasPrefix(s[i:], "://")
+			}
 		}
+		if !path || address || i-start < 3 || i-start > 200 {
+			continue
+		}
+		w, _, _ := strings.Cut(s[start:i], ":") // "file.go:12", "./src:/app"
 		w = strings.TrimRight(w, ".!")
 		dot := strings.LastIndexByte(w, '.')
-		if len(w) < 3 || len(w) > 200 || dot <= 0 && !strings.Contains(w, "/") || seen[w] || dot > 0 && len(w)-dot > 12 && !strings.Contains(w, "/") {
+		// A bare name needs an extension: "e.g" is none, "Makefile" too common a word.
+		if len(w) < 3 || !strings.Contains(w, "/") && (dot <= 0 || len(w)-dot > 12 || dot == len(w)-1) || seen[w] {
 			continue
 		}
+		w = strings.Clone(w)
 		seen[w] = true
-		words = append(words, strings.Clone(w))
+		words = append(words, w)
 	}
 	return words
+}
+
+// pathByte reports whether a byte may stand in a path: what separates words, and
+// what follows a path in a link, may not.
+func pathByte(c byte) bool {
+	switch c {
+	case '(', ')', '[', ']', '<', '>', '{', '}', '"', '\'', '`', '|', ',', ';', '=', '*', '#', '?':
+		return false
+	}
+	return c > ' '
 }
 
 // named are the files that a documentation or configuration file names: by a

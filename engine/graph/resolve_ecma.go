@@ -34,7 +34,7 @@ func (r *resolver) ecma(from int32, target string) node {
 	if strings.HasPrefix(target, "#") {
 		return r.ecmaOwn(dir, target)
 	}
-	if to := r.ecmaPackage(dir, target); to != none {
+	if to := r.ecmaPackage(r.t.files[from].Path, target); to != none {
 		return to
 	}
 	// The usual aliases of bundlers for a project's source folder.
@@ -103,23 +103,24 @@ func (r *resolver) ecmaIndex(dir string) node {
 }
 
 // ecmaPackage finds a package of the workspace by its name.
-func (r *resolver) ecmaPackage(dir, target string) node {
+func (r *resolver) ecmaPackage(from, target string) node {
 	name, sub, _ := strings.Cut(target, "/")
 	if strings.HasPrefix(target, "@") {
 		scope := name
 		name, sub, _ = strings.Cut(sub, "/")
 		name = scope + "/" + name
 	}
-	var best *npmPackage
+	best, bestFit := -1, -1
 	for _, i := range r.t.build.npmByName[name] {
-		if p := &r.t.build.npm[i]; best == nil || common(dir+"/", p.dir+"/") > common(dir+"/", best.dir+"/") {
-			best = p
+		p := &r.t.build.npm[i]
+		if fit := fits(from, p.dir, p.aside); fit > bestFit {
+			best, bestFit = i, fit
 		}
 	}
-	if best == nil {
+	if best < 0 {
 		return none
 	}
-	return r.npmEntry(best, sub)
+	return r.npmEntry(&r.t.build.npm[best], sub)
 }
 
 // npmEntry finds the file behind a package's entry point or subpath. What is
@@ -139,7 +140,7 @@ func (r *resolver) npmEntry(p *npmPackage, sub string) node {
 		return none
 	}
 	for _, d := range [...]string{"", "src", "lib"} {
-		if at := path.Join(p.dir, d, sub); r.t.build.npmAt[at] == 0 || at != p.dir {
+		if at, ok := join(p.dir, path.Join(d, sub)); ok && at != p.dir {
 			if to := r.ecmaFile(at); to != none {
 				return to
 			}

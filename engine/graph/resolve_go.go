@@ -37,17 +37,21 @@ func (r *resolver) goPackage(from int32, target string) node {
 	}
 	// Other modules of the workspace, the longest path first.
 	var best *goModule
-	var bestRest string
+	bestFit := -1
 	for i := range t.build.goModules {
 		m := &t.build.goModules[i]
-		if rest, ok := m.holds(target); ok && m != own && t.packageOf(path.Join(m.dir, rest)) != none {
-			if best == nil || len(m.path) > len(best.path) || len(m.path) == len(best.path) && common(dir+"/", m.dir+"/") > common(dir+"/", best.dir+"/") {
-				best, bestRest = m, rest
-			}
+		rest, ok := m.holds(target)
+		if !ok || m == own || t.packageOf(path.Join(m.dir, rest)) == none {
+			continue
+		}
+		fit := fits(t.files[from].Path, m.dir, m.aside)
+		if fit >= 0 && (best == nil || len(m.path) > len(best.path) || len(m.path) == len(best.path) && fit > bestFit) {
+			best, bestFit = m, fit
 		}
 	}
 	if best != nil {
-		return t.packageOf(path.Join(best.dir, bestRest))
+		rest, _ := best.holds(target)
+		return t.packageOf(path.Join(best.dir, rest))
 	}
 	if own != nil || !strings.Contains(target, "/") {
 		return none

@@ -207,9 +207,11 @@ func (r *resolver) crateNamed(p, name string) *crate {
 		}
 	}
 	var best *crate
+	bestFit := -1
 	for _, i := range r.t.build.crateNames[name] {
-		if c := &r.t.build.crates[i]; best == nil || common(p, c.dir+"/") > common(p, best.dir+"/") {
-			best = c
+		c := &r.t.build.crates[i]
+		if fit := fits(p, c.dir, c.aside); fit > bestFit {
+			best, bestFit = c, fit
 		}
 	}
 	if best == nil || r.t.file(best.lib) == none {

@@ -3,7 +3,9 @@ package graph
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
+	"strings"
 
 	"coderag-ls/engine/chunk"
 )
@@ -191,11 +193,11 @@ type walk struct {
 }
 
 // text reads a file once. A walk reads a bounded number of files.
-func (w *walk) text(path string) (string, bool) {
-	content, ok := w.texts[path]
+func (w *walk) text(file string) (string, bool) {
+	content, ok := w.texts[file]
 	if !ok {
-		if content, ok = w.src.Text(w.ctx, path); ok {
-			w.texts[path] = content
+		if content, ok = w.src.Text(w.ctx, file); ok {
+			w.texts[file] = content
 		}
 	}
 	return content, ok
@@ -372,10 +374,16 @@ func lastName(name string) string {
 	return plainName(name[start : len(name)-1])
 }
 
-// closeness is from 0 to 1 by how many directories two files have in common.
+// closeness is from 0 to 1 by how many directories two files have in common;
+// less for examples and, among tests, for what only helps them.
 func (g *Graph) closeness(file string, other int32) float64 {
-	n := common(file, g.t.files[other].Path)
-	return float64(n) / float64(n+2)
+	o := &g.t.files[other]
+	n := common(file, o.Path)
+	c := float64(n) / float64(n+2)
+	if o.Minor || o.Test && !strings.Contains(strings.ToLower(path.Base(o.Path)), "test") && !strings.Contains(path.Base(o.Path), "spec") {
+		c /= 4
+	}
+	return c
 }
 
 // siblings offers the files beside one.
