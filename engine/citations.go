@@ -161,6 +161,9 @@ func (c *citationCheck) find(ctx context.Context, placed []snippet.Placed) error
 	for i, p := range placed {
 		one := &c.all[i]
 		*one = citedLines{Placed: p, source: c.source(p.Path)}
+		if ctx.Err() != nil {
+			return ctx.Err() // long ranges take their time
+		}
 		if doc := one.source.doc; doc != nil {
 			if lines, ok := doc.Lines(p.StartLine, p.EndLine); ok && p.Matches(text.HexHash(lines)) {
 				one.state = wire.CitationExact

@@ -20,10 +20,16 @@ type Block struct {
 	Text string
 }
 
-// maxHashed is how many bytes are hashed at most to find the blocks of one
-// document that are known by their hash only: a tenth of a second or two.
-// Beyond that only the lines near the cited ones are looked at.
-const maxHashed = 64 << 20
+const (
+	// maxHashed is how many bytes are hashed at most to find the blocks of one
+	// document that are known by their hash only: some tenths of a second.
+	// Beyond that only the lines near the cited ones are looked at.
+	maxHashed = 256 << 20
+	// sumCost is what taking a sum costs, in bytes that are hashed meanwhile.
+	sumCost = 128
+	// fewTexts are found by searching for each; more, by a table of the lines.
+	fewTexts = 8
+)
 
 // FindAll finds blocks in a document as it stands. The result has the line at
 // which each starts, nearest to where it was cited and of two equally near ones
@@ -71,15 +77,59 @@ func FindAll(ctx context.Context, d *text.Document, blocks []Block) ([]int, erro
 // with "\n".
 func findTexts(flat *text.Document, blocks []Block, which []int, found []int) {
 	starts := map[string][]int{} // by text
+	var table lineTable
+	if len(which) > fewTexts {
+		table = newLineTable(flat)
+	}
 	for _, i := range which {
 		b := blocks[i]
 		at, ok := starts[b.Text]
-		if !ok {
+		switch {
+		case ok:
+		case table != nil:
+			at = table.occurrences(flat, b.Text)
+		default:
 			at = occurrences(flat, b.Text)
-			starts[b.Text] = at
 		}
+		starts[b.Text] = at
 		found[i] = nearest(at, b.StartLine)
 	}
+}
+
+// lineTable says on which lines of a document, in order, each line's text
+// stands.
+type lineTable map[string][]int
+
+func newLineTable(d *text.Document) lineTable {
+	t := make(lineTable, d.LineCount())
+	for n := 1; n <= d.LineCount(); n++ {
+		t[d.Line(n)] = append(t[d.Line(n)], n)
+	}
+	return t
+}
+
+// occurrences returns the lines at which a text of whole lines stands, found by
+// the rarest of them.
+func (t lineTable) occurrences(d *text.Document, lines string) []int {
+	var rarest []int
+	offset, n := 0, 0
+	for line := range strings.SplitSeq(lines, "\n") {
+		at := t[line]
+		if len(at) == 0 {
+			return nil
+		}
+		if rarest == nil || len(at) < len(rarest) {
+			rarest, offset = at, n
+		}
+		n++
+	}
+	var at []int
+	for _, line := range rarest {
+		if got, ok := d.Lines(line-offset, line-offset+n-1); ok && got == lines {
+			at = append(at, line-offset)
+		}
+	}
+	return at
 }
 
 // occurrences returns the lines, in order, at which a text of whole lines
@@ -124,7 +174,7 @@ func nearest(list []int, line int) int {
 // length is the blocks of one number of lines that are looked for by hash.
 type length struct {
 	lines  int
-	bySHA8 map[string][]int // indexes of blocks
+	bySHA8 map[[digits / 2]byte][]int // indexes of blocks
 }
 
 // hashing looks for blocks by their hash, in a document whose lines end with
@@ -141,19 +191,23 @@ type hashing struct {
 func (h *hashing) find(ctx context.Context, blocks []Block, which []int, found []int) error {
 	var lengths []length
 	for _, i := range which {
+		var sha8 [digits / 2]byte
+		if n, err := hex.Decode(sha8[:], []byte(blocks[i].SHA8)); err != nil || n != len(sha8) {
+			continue // no hash, so nothing has it
+		}
 		n := blocks[i].EndLine - blocks[i].StartLine + 1
 		at, ok := slices.BinarySearchFunc(lengths, n, func(l length, n int) int { return l.lines - n })
 		if !ok {
-			lengths = slices.Insert(lengths, at, length{n, map[string][]int{}})
+			lengths = slices.Insert(lengths, at, length{n, map[[digits / 2]byte][]int{}})
 		}
-		lengths[at].bySHA8[blocks[i].SHA8] = append(lengths[at].bySHA8[blocks[i].SHA8], i)
+		lengths[at].bySHA8[sha8] = append(lengths[at].bySHA8[sha8], i)
 	}
 	// The longest ones are what costs: they are looked for nearby only where
 	// all of it would take too long.
 	count := h.LineCount()
 	perLine := len(h.data)/count + 1
 	whole := len(lengths)
-	for whole > 0 && perLine*lengths[whole-1].lines*(count-lengths[whole-1].lines+1) > maxHashed {
+	for whole > 0 && count*(perLine*lengths[whole-1].lines+sumCost*whole) > maxHashed {
 		whole--
 	}
 	if err := h.findNearby(ctx, blocks, lengths[whole:], perLine, found); err != nil || whole == 0 {
@@ -193,7 +247,7 @@ func (h *hashing) findNearby(ctx context.Context, blocks []Block, lengths []leng
 		}
 	}
 	for _, l := range lengths {
-		reach := max(1, maxHashed/count/(perLine*l.lines)/2)
+		reach := maxHashed / count / (perLine*l.lines + sumCost) / 2
 		for sha8, all := range l.bySHA8 {
 			for _, i := range all {
 				for distance := 1; distance <= reach && found[i] == 0; distance++ {
@@ -213,15 +267,15 @@ func (h *hashing) findNearby(ctx context.Context, blocks []Block, lengths []leng
 }
 
 // sumOf is the hash of lines.
-func (h *hashing) sumOf(start, end int) string {
+func (h *hashing) sumOf(start, end int) [digits / 2]byte {
 	h.hash.Reset()
 	h.hash.Write(h.data[h.LineStart(start):h.LineEnd(end)])
 	return h.sum8()
 }
 
-// sum8 are the first digits of what was hashed.
-func (h *hashing) sum8() string {
-	return hex.EncodeToString(h.hash.Sum(h.sum[:0])[:digits/2])
+// sum8 are the first bytes of what was hashed.
+func (h *hashing) sum8() [digits / 2]byte {
+	return [digits / 2]byte(h.hash.Sum(h.sum[:0]))
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -39,7 +39,7 @@ func TestFindAllAgainstBruteForce(t *testing.T) {
 		}
 		before := text.New(strings.Join(lines, eol))
 		var blocks []snippet.Block
-		for range 1 + rng.IntN(12) {
+		for range 1 + rng.IntN(40) {
 			start := 1 + rng.IntN(len(lines))
 			end := start + rng.IntN(min(5, len(lines)-start+1))
 			cited, ok := before.Lines(start, end)
