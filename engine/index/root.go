@@ -40,16 +40,18 @@ type root struct {
 	mu      sync.Mutex
 	rules   *file.Rules
 	listing file.Listing
-	skips   map[file.SkipReason]int // of listing
-	known   manifest
-	err     string // why the root cannot be scanned, "" where it can
-	isAway  bool   // err is errAway
-	device  uint64 // of the folder, as the last scan found it; 0 where that is not known
+	// skips are the paths that the last scan left out and no worker has looked at
+	// since: what a worker says of a file is newer. skipped counts them.
+	skips   map[string]file.Skip
+	skipped map[file.SkipReason]int
+	// unseen are the files of the last scan that no worker has looked at yet.
+	unseen map[string]bool
+	known  manifest
+	err    string // why the root cannot be scanned, "" where it can
+	isAway bool   // err is errAway
+	device uint64 // of the folder, as the last scan found it; 0 where that is not known
 	// accepted: that the folder is empty was confirmed.
 	accepted bool
-	// gone are the files that left the index since the last scan began: its listing
-	// may have them. since are those since the scan that runs now.
-	gone, since map[string]bool
 	// failed are the files whose last commit did not succeed.
 	failed map[string]bool
 }
@@ -106,23 +108,19 @@ func relTo(dir, abs string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// left notes that a searchable file is no more, or that there is one. mu is held.
-func (r *root) left(rel string, gone bool) {
-	for _, m := range []map[string]bool{r.gone, r.since} {
-		if m == nil {
-			continue
-		}
-		if gone {
-			m[rel] = true
-		} else {
-			delete(m, rel)
-		}
+// looked notes that a worker looked at a file: what it found is known, and what
+// a scan found before counts no more. mu is held.
+func (r *root) looked(rel string) {
+	delete(r.unseen, rel)
+	if skip, ok := r.skips[rel]; ok {
+		delete(r.skips, rel)
+		r.skipped[skip.Reason]--
 	}
 }
 
 // total is how many files are to be indexed, as far as is known. mu is held.
 func (r *root) total() int {
-	n := len(r.listing.Entries) - len(r.gone)
+	n := len(r.known.files) + len(r.unseen)
 	for _, skipped := range r.known.skipped {
 		n -= skipped
 	}
@@ -264,9 +262,6 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
 	}
-	r.mu.Lock()
-	r.since = map[string]bool{}
-	r.mu.Unlock()
 	listing, err := rules.Scan(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("scanning %s: %w", r.Dir, err)
@@ -274,10 +269,12 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	r.settle(listing)
 	listing.Entries = slices.DeleteFunc(listing.Entries, func(e file.Entry) bool { return r.foreign(e.Path) })
 	listing.Skips = slices.DeleteFunc(listing.Skips, func(s file.Skip) bool { return r.foreign(s.Path) })
-	skips := map[file.SkipReason]int{}
+	skips, skipped := make(map[string]file.Skip, len(listing.Skips)), map[file.SkipReason]int{}
 	for _, s := range listing.Skips {
-		skips[s.Reason]++
+		skips[s.Path] = s
+		skipped[s.Reason]++
 	}
+	unseen := map[string]bool{}
 	version := ix.chunkVersion()
 	snap := ix.Snapshot()
 	var items, glances []*item
@@ -290,6 +287,9 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	for _, e := range listing.Entries {
 		k, have := r.known.get(e.Path)
 		delete(gone, e.Path)
+		if !have {
+			unseen[e.Path] = true
+		}
 		if have && k.size == e.Size && k.modTime == e.ModTime.UnixNano() && k.chunkVersion == version {
 			continue
 		}
@@ -310,8 +310,7 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	for rel := range r.failed {
 		items = append(items, &item{root: r, rel: rel, prio: prioScan, force: true})
 	}
-	r.rules, r.listing, r.skips = rules, listing, skips
-	r.gone, r.since = r.since, nil
+	r.rules, r.listing, r.skips, r.skipped, r.unseen = rules, listing, skips, skipped, unseen
 	r.mu.Unlock()
 	if len(glances) >= manyNew {
 		ix.queue.push(glances...)

@@ -25,7 +25,7 @@ func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 	for _, r := range ix.roots {
 		r.mu.Lock()
 		c.Total += r.total()
-		for reason, n := range r.skips {
+		for reason, n := range r.skipped {
 			c.Skipped[string(reason)] += n
 		}
 		for reason, n := range r.known.skipped {
@@ -102,7 +102,7 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 		st.StoreBytes += info.Bytes
 		r.mu.Lock()
 		st.Roots = append(st.Roots, wire.RootStatus{Name: r.Name, Dir: r.Dir, Index: r.dir, Memory: r.memory, Error: r.err})
-		for _, sk := range r.listing.Skips {
+		for _, sk := range r.skips {
 			st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(sk.Path), Reason: string(sk.Reason), Detail: sk.Detail})
 		}
 		for rel, k := range r.known.files {

@@ -312,13 +312,15 @@ func (w *worker) seal(ctx context.Context) {
 			k.modTime = 0
 		}
 		r.known.put(rec.Path, k)
-		r.left(rec.Path, false)
+		r.looked(rec.Path)
 	}
 	for _, rel := range w.removed {
-		if k, had := r.known.get(rel); had && k.skip == "" {
-			r.left(rel, true)
-		}
 		r.known.remove(rel)
+		if r.rules.Ignored(rel) {
+			delete(r.unseen, rel) // the scan says why it is left out
+		} else {
+			r.looked(rel)
+		}
 	}
 	for _, rel := range w.partial { // the next scan has it made again
 		if k, have := r.known.get(rel); have {
