@@ -165,7 +165,7 @@ func (m *manager) lookForFolders() {
 // fulfil brings the workspace to what is wanted.
 func (m *manager) fulfil() {
 	m.mu.Lock()
-	pull := m.pull
+	pull, want := m.pull, m.wanted // what is wished while the client is asked may be newer than its answer
 	m.pull = false
 	m.mu.Unlock()
 	if pull {
@@ -173,7 +173,7 @@ func (m *manager) fulfil() {
 	}
 
 	m.mu.Lock()
-	want, folders, configuration := m.wanted, m.folders, m.config
+	folders, configuration := m.folders, m.config
 	ws := m.ws
 	m.mu.Unlock()
 
