@@ -242,6 +242,25 @@ func TestDrift(t *testing.T) {
 	})
 }
 
+// Lines that the user took out of what was pasted do not make what stands below
+// part of it.
+func TestDriftLeavesCodeBelow(t *testing.T) {
+	d := startDrifting(t, lsptest.Config{Client: lsptest.Neovim}, false,
+		"a.go", "package a\n\nfunc f() {\n\tfirst()\n\tsecond()\n\tthird()\n}\n", "b.go", "package b\n\nfunc g() {\n\tbefore()\n\tmine()\n\tand(mine)\n}\n")
+	d.OpenFile(d.in("b.go"))
+	d.insert("b.go", "before()", "a.go:4-6")
+	d.want("b.go")
+	d.replace("b.go", "\tthird()\n", "")
+	write(t, d.in("a.go"), "package a\n\nfunc f() {\n\tfirst()\n\tsecond(2)\n\tthird()\n}\n")
+	d.Changed(d.in("a.go"))
+	d.want("b.go", "changed: the cited lines have changed")
+	d.fix("b.go", "a.go:4-6", "Update snippet: a.go:4-6")
+	if got := d.Text(d.in("b.go")); !strings.HasSuffix(got, "\n\tfirst()\n\tsecond(2)\n\tthird()\n\tmine()\n\tand(mine)\n}\n") {
+		t.Errorf("got %q", got)
+	}
+	d.want("b.go")
+}
+
 // Renamed and deleted files, with nothing but the disk changing.
 func TestDriftOnDisk(t *testing.T) {
 	driftModes(t, func(t *testing.T, c lsptest.Config, full bool) {

@@ -234,7 +234,8 @@ func mendOne(doc *document, c wire.CheckedCitation, way string) (snippet.Inserti
 		if len(pasted.Lines) == 0 || !pasted.Like(lines) {
 			return snippet.Insertion{}, fmt.Errorf("below line %d stands nothing that was pasted with its citation", c.Line)
 		}
-		return snippet.Repaste(snippet.Target{Document: doc.text, Language: doc.linguistName(), Line: c.Line}, placed, pasted, *c.Now)
+		target := snippet.Target{Document: doc.text, Language: doc.linguistName(), Line: c.Line}
+		return snippet.Repaste(target, placed, pasted.Within(lines), *c.Now)
 	}
 	return snippet.Insertion{}, cannot
 }

@@ -108,6 +108,12 @@ func TestBelow(t *testing.T) {
 	if !got.Like([]string{"foo(a)", "new"}) || got.Like([]string{"}", "", "other"}) {
 		t.Error("what is like it is not, or the other way round")
 	}
+	if within := got.Within([]string{"foo(a)", "new"}); within.Last != 2 || len(within.Lines) != 1 {
+		t.Errorf("the user's lines are among the pasted ones: %+v", within)
+	}
+	if within := got.Within([]string{"foo(a)", "}"}); within.Last != got.Last {
+		t.Errorf("pasted lines are cut off: %+v", within)
+	}
 	if known := snippet.Below(d, snippet.All(d)[0], "  foo(a)\n  bar(b)\n}").Was; known != "  foo(a)\n  bar(b)\n}" {
 		t.Errorf("known lines: %q", known)
 	}

@@ -97,6 +97,27 @@ func (p Pasted) Like(lines []string) bool {
 	return all > 0 && 2*same >= all
 }
 
+// Within returns the pasted lines as far as they are surely pasted: where they
+// were edited, lines may be missing, and what stands in their place at the end
+// is somebody's code. lines are the cited ones as they were and as they are;
+// the last that is among them ends what was pasted.
+func (p Pasted) Within(lines []string) Pasted {
+	if p.Was != "" || p.Fenced {
+		return p
+	}
+	have := map[string]bool{}
+	for _, line := range lines {
+		have[strings.TrimSpace(line)] = true
+	}
+	for n := len(p.Lines); n > 0; n-- {
+		if line := strings.TrimSpace(p.Lines[n-1]); line != "" && have[line] {
+			p.Lines, p.Last = p.Lines[:n], p.First+n-1
+			break
+		}
+	}
+	return p
+}
+
 // sameLines compares lines but for white space at their ends.
 func sameLines(a, b []string) bool {
 	if len(a) != len(b) {
