@@ -14,7 +14,7 @@ import "coderag-ls/engine/file"
 
 // Version changes whenever the same input would give other chunks; files
 // indexed with another version are chunked again.
-const Version = 2
+const Version = 3
 
 // Kind is the chunk type.
 type Kind string

@@ -271,6 +271,7 @@ func (w *worker) rustImports(line int, s string) {
 func (w *worker) phpImports(line int, s string) {
 	s = strings.TrimSuffix(strings.TrimSpace(s), ";")
 	if rest, ok := strings.CutPrefix(s, "use "); ok {
+		rest = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(rest), "function "), "const ")
 		if prefix, list, braces := strings.Cut(rest, "{"); braces {
 			var names []string
 			for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(list), "}"), ",") {
@@ -317,6 +318,10 @@ func (w *worker) dottedImport(line int, s string) {
 	}
 	f := strings.Fields(s)
 	for len(f) > 0 {
+		if len(f) > 1 && w.in.Class.Language == "swift" && swiftImportWord(f[0]) {
+			f = f[1:]
+			continue
+		}
 		switch strings.TrimSuffix(f[0], ":") {
 		case "import", "using", "static", "open", "use", "alias", "require", "include", "global", "qualified", "module", "from", "exposing", "source", ".", "uses", "with", "@import", "Imports", "unit", "namespace", "library", "requireNamespace":
 			f = f[1:]
@@ -349,6 +354,16 @@ func (w *worker) dottedImport(line int, s string) {
 		local = local[strings.LastIndexAny(local, ".:/")+1:]
 	}
 	w.addImport(line, target, names, append(locals, local))
+}
+
+// swiftImportWord reports whether a word of an import declaration stands before
+// what is imported: an attribute, an access level, the kind of a declaration.
+func swiftImportWord(word string) bool {
+	switch word {
+	case "typealias", "struct", "class", "enum", "protocol", "let", "var", "func", "public", "package", "internal", "private", "fileprivate":
+		return true
+	}
+	return strings.HasPrefix(word, "@")
 }
 
 // used lists in each chunk the imports it uses: all in the chunks of loose

@@ -126,7 +126,8 @@ func (r *resolver) module(from int32, target, name string) node {
 	case "c#":
 		return r.csharp(from, target)
 	case "swift":
-		return r.t.groupOf("module " + target)
+		name, _, _ := strings.Cut(target, ".") // "import struct Module.Name"
+		return r.t.groupOf("module " + name)
 	case "elixir":
 		return r.elixir(from, target, name)
 	case "lua":

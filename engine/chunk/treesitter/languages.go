@@ -76,7 +76,7 @@ func languages() map[string]language {
 
 const goRules = `
 function_declaration  function
-method_declaration    method    parent=receiver/:parameter_declaration/type/:pointer_type,parenthesized_type*/:generic_type*/:type_identifier
+method_declaration    method    parent=receiver/:parameter_declaration/type/:pointer_type,parenthesized_type*/:generic_type*/:type_identifier|receiver/:parameter_declaration/type:type_identifier
 type_spec             type      body=-  kind=type:struct_type>class  kind=type:interface_type>interface
 type_alias            type      body=-
 const_spec,var_spec   variable  many

@@ -6,7 +6,7 @@ singleton_method      method
 class                 class
 module                module
 assignment            variable  name=left:constant,scope_resolution  body=-
-call                  -  says=method>require,require_relative,load>import
+call                  -  says=method>require,require_relative,load,autoload>import
 @descend  body_statement singleton_class
 @comment  comment
 @sep      ::
