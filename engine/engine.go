@@ -136,7 +136,8 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 	iopts.OpenStore = e.openStore
 	if err != nil { // there is nowhere to keep an index
 		iopts.CacheDir = noCacheDir
-		iopts.OpenStore = func(ctx context.Context, dir string) (store.Store, error) { return e.openInMemory(ctx, dir, err) }
+		nowhere := err
+		iopts.OpenStore = func(ctx context.Context, dir string) (store.Store, error) { return e.openInMemory(ctx, dir, nowhere) }
 	}
 	if s.Embed.Provider == "auto" || s.Embed.Provider == "static" {
 		if e.inline == nil {
