@@ -84,7 +84,7 @@ func (e *Engine) graph(ix *index.Index) *pack.Graph {
 	e.graphs.mu.Lock()
 	defer e.graphs.mu.Unlock()
 	if snap := ix.Snapshot(); snap != e.graphs.snap {
-		e.graphs.snap, e.graphs.made = snap, pack.NewGraph(snap)
+		e.graphs.snap, e.graphs.made = snap, e.graphs.made.Update(snap, nil)
 	}
 	return e.graphs.made
 }

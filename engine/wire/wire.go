@@ -115,11 +115,15 @@ type Related struct {
 	Path      string `json:"path"`
 	StartLine int    `json:"startLine"`
 	EndLine   int    `json:"endLine"`
-	Relation  string `json:"relation"` // imports, imported_by, calls, called_by, test_for, sibling_file ...
-	Distance  int    `json:"distance"`
+	// Relation is what the primary result has to the place (imports, calls,
+	// implemented_by, imported_by, called_by, references, referenced_by,
+	// sibling_file) or the place to it (test_for, tested_by, interface_of).
+	Relation string `json:"relation"`
+	Distance int    `json:"distance"`
 }
 
-// Graph is an excerpt of the dependency graph.
+// Graph is an excerpt of the dependency graph: files, and how they hang
+// together.
 type Graph struct {
 	Nodes []string `json:"nodes"`
 	Edges []Edge   `json:"edges"`
@@ -129,7 +133,7 @@ type Graph struct {
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	Kind string `json:"kind"`
+	Kind string `json:"kind"` // imports, calls, test_for, implements, references, sibling_file
 }
 
 // Request is one retrieval request of a plan.
