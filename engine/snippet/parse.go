@@ -29,14 +29,16 @@ func (c Citation) Matches(sha256 string) bool {
 //	[white space] [comment marker, space] path:start-end sha256:12345678 [space, end of comment]
 //
 // where a comment marker is 1 to 4 punctuation marks, or one of the words REM
-// and dnl, and the digits are lower-case. Anything else is none.
+// and dnl, and the digits are lower-case; an end of comment stands only where a
+// marker does. Anything else is none.
 func Parse(line string) (Citation, bool) {
 	line = strings.TrimRight(line, "\r\n")
 	if strings.ContainsAny(line, "\r\n") {
 		return Citation{}, false
 	}
 	rest := strings.TrimLeft(line, " \t")
-	if marker, behind, ok := strings.Cut(rest, " "); ok && isMarker(marker) {
+	marker, behind, marked := strings.Cut(rest, " ")
+	if marked = marked && isMarker(marker); marked {
 		rest = behind
 	}
 	start := len(line) - len(rest)
@@ -47,7 +49,7 @@ func Parse(line string) (Citation, bool) {
 	}
 	place := rest[:at]
 	sha, closing, closed := strings.Cut(rest[at+len(tag):], " ")
-	if !isSHA8(sha) || closed && !isPunctuation(closing) {
+	if !isSHA8(sha) || closed && !(marked && isPunctuation(closing)) {
 		return Citation{}, false
 	}
 	path, first, last, ok := splitPlace(place)

@@ -153,6 +153,7 @@ func TestParse(t *testing.T) {
 		"", "//", "// a.go:1-2", "// a.go:1 sha256:0123abcd", "// a.go:0-2 sha256:0123abcd", "// a.go:2-1 sha256:0123abcd",
 		"// a.go:1-2 sha256:0123abc", "// a.go:1-2 sha256:0123abcde", "// a.go:1-2 sha256:0123ABCD", "// a.go:1-2  sha256:0123abcd",
 		"// a.go:1-2 sha256:0123abcd trailing", "// a.go:1-2 sha256:0123abcd ", "//  a.go:1-2 sha256:0123abcd", "// a.go:01-2 sha256:0123abcd",
+		`f.Add("/* with space.c:1-2 sha256:0123abcd */")`, "a.go:1-2 sha256:0123abcd */",
 		"// a.go:+1-2 sha256:0123abcd", "// :1-2 sha256:0123abcd", "// a.go:1-2 sha256:0123abcd\nmore", "// a.go:1-9999999999 sha256:0123abcd",
 	} {
 		if got, ok := snippet.Parse(line); ok {
