@@ -28,7 +28,8 @@ type Options struct {
 	// defaults.
 	Hang, Hello, Patience time.Duration
 
-	protocol int // for tests: another version
+	protocol  int  // for tests: another version
+	takesOver bool // somebody had the index open until now
 }
 
 func (o Options) withDefaults() Options {
@@ -90,6 +91,10 @@ type backendView interface {
 	resolve(ctx context.Context, path string) (textResult, error)
 }
 
+// lockPause is the time between two attempts to take a lock that is held. An
+// attempt loads models and rules; who has the lock needs the processors more.
+const lockPause = 250 * time.Millisecond
+
 // maxCopies is how many indexes of one folder there may be at once.
 const maxCopies = 16
 
@@ -101,6 +106,7 @@ type joiner struct {
 	notices []string             // what the user should know of it
 	waiting map[string]time.Time // since when an index directory's owner is waited for
 	hangs   map[int]bool         // processes that did not answer
+	next    time.Time            // when to try for the lock again
 }
 
 // join returns the index of the roots: another process's where one has it
@@ -140,10 +146,14 @@ func (j *joiner) try(ctx context.Context) (backend, error) {
 			}
 		}
 	}
+	if time.Now().Before(j.next) {
+		return nil, nil
+	}
 	o, err := own(ctx, j.opts, j.roots, j.s)
 	if err == nil {
 		return o, nil
 	}
+	j.next = time.Now().Add(lockPause)
 	var locked *store.LockedError
 	if !errors.As(err, &locked) {
 		return nil, err
@@ -204,6 +214,7 @@ func (j *joiner) beside(ctx context.Context, i int, locked *store.LockedError, e
 		j.notices = append(j.notices, why+". Until then this process keeps a second index of that folder")
 		j.opts.Logger.Warn("a second index is kept", "reason", why)
 	}
+	j.next = time.Time{}
 	if j.roots[i].Copy++; j.roots[i].Copy >= maxCopies {
 		return nil, err
 	}

@@ -53,12 +53,28 @@ func own(ctx context.Context, opts Options, roots []file.Root, s config.Settings
 		return nil, err
 	}
 	o.ctx, o.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if opts.takesOver {
+		o.settle(ctx)
+	}
 	if err := o.listen(); err != nil {
 		o.log.Warn("other processes cannot attach to this index", "error", err)
 		o.alone = fmt.Sprintf("other processes cannot share this index and will keep their own: %v", err)
 		o.notice(o.alone)
 	}
 	return o, nil
+}
+
+// settleTime is how long a new owner looks at the disk before it answers.
+const settleTime = time.Second
+
+// settle waits a moment until the index is what the former owner's was: whoever
+// asked that one waits for the answer, and would rather have a whole one.
+func (o *owner) settle(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, settleTime)
+	defer stop()
+	v := o.engine.NewView()
+	defer v.Close()
+	_, _ = v.Sync(ctx, wire.SyncParams{}) // the answers say what is missing
 }
 
 // listen lets others attach.

@@ -143,7 +143,9 @@ func (w *Workspace) replace(ctx context.Context, roots []file.Root) error {
 	if l, ok := before.(*link); ok && errors.Is(context.Cause(l.ctx), errHangs) {
 		hangs = l.owner.PID
 	}
-	b, notices, err := join(ctx, w.opts, roots, settings, hangs)
+	opts := w.opts
+	opts.takesOver = before != nil && !before.owns()
+	b, notices, err := join(ctx, opts, roots, settings, hangs)
 	if err == nil && w.ctx.Err() != nil {
 		_ = b.close()
 		b, err = nil, engine.ErrClosed

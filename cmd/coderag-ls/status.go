@@ -77,7 +77,7 @@ func (a *app) statusText(st wire.Status) string {
 	line("model", model)
 	line("store", fmt.Sprintf("%s on disk, %s of memory in use", bytesText(st.StoreBytes), bytesText(st.RSSBytes)))
 	if !st.Owner && st.OwnedBy.PID > 0 {
-		line("kept by", fmt.Sprintf("pid %d, coderag-ls %s, for %s", st.OwnedBy.PID, a.out.Text(st.OwnedBy.Version), plural(st.OwnedBy.Clients, "other process")))
+		line("kept by", fmt.Sprintf("pid %d, coderag-ls %s, for %s", st.OwnedBy.PID, a.out.Text(st.OwnedBy.Version), plural(st.OwnedBy.Clients, "client")))
 	}
 	if len(st.Languages) > 0 {
 		line("languages", strings.TrimSpace(a.languages(st.Languages)))
