@@ -42,7 +42,8 @@ type FileRecord struct {
 	File       chunk.File
 }
 
-// VectorKey names a vector by what was embedded: SHA-256 of the text given to the model.
+// VectorKey names a vector by what was embedded: SHA-256 of the text given to
+// the model, without what the model does not see of it.
 type VectorKey [32]byte
 
 // Vector is an int8-quantised vector: value i is Values[i]*Scale.
