@@ -112,11 +112,13 @@ const fewPaths = 10
 // blame finds out whether a git command made the changes. A change of HEAD in
 // their time means that one did; so does one that was seen at work, or a new
 // index where there are more changes than a person makes.
-func (b *batch) blame() {
+func (b *batch) blame() (git bool) {
 	for r := range b.repos {
 		head, index := r.moved(b.first)
 		if head || b.locked || index && (b.all || len(b.paths) > fewPaths) {
 			b.rescan("git")
+			git = true
 		}
 	}
+	return git
 }

@@ -140,11 +140,11 @@ func (p *processor) mayGo(ctx context.Context) bool {
 		p.gate.Reset(min(wait, w.opts.Debounce))
 		return false
 	}
-	if !p.next.held.IsZero() {
-		p.next.held = time.Time{}
+	p.next.held = time.Time{}
+	if p.next.blame() {
+		// What no event told of is part of it.
 		w.tree.look(ctx, p.next, true)
 	}
-	p.next.blame()
 	p.next.ready = true
 	return true
 }
