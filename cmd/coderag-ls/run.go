@@ -110,11 +110,16 @@ func (a *app) note(format string, args ...any) {
 
 // printJSON prints a result as one indented JSON document. DEL and the C1
 // controls, which JSON allows and terminals obey, are escaped.
-func (a *app) printJSON(v any) error {
+func (a *app) printJSON(v any) error { return a.encodeJSON(v, "  ") }
+
+// printJSONLine is printJSON on one line.
+func (a *app) printJSONLine(v any) error { return a.encodeJSON(v, "") }
+
+func (a *app) encodeJSON(v any, indent string) error {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}

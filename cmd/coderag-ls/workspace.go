@@ -189,7 +189,7 @@ func (a *app) openSession(ctx context.Context, report func(wire.Progress)) (*ses
 		return nil, err
 	}
 	w, err := attach.Open(ctx, attach.Options{Options: engine.Options{
-		Roots: roots, Version: version(), Settings: s, Logger: log, Progress: report,
+		Roots: roots, Version: version(), Settings: s, Logger: log, Progress: report, Foreground: true,
 		Notice: func(text string) { a.note("note: %s", text) },
 	}})
 	if err != nil {

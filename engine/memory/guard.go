@@ -29,7 +29,8 @@ type Measure struct {
 	Name string
 	// At is the share of the limit from which it is taken, over 0.8.
 	At float64
-	// Take does it, Back takes it back; both return when it is done.
+	// Take does it, Back takes it back; both return when it is done. They must not
+	// call Look or SetLimit.
 	Take, Back func()
 }
 
@@ -39,11 +40,11 @@ type Measure struct {
 // in use, and taken back in the other order when memory is free again. Its
 // methods are safe for concurrent use.
 type Guard struct {
-	measures []Measure    // in the order of At
+	measures []Measure // in the order of At
+	limit    atomic.Int64
 	next     atomic.Int64 // when to look next, in Unix nanoseconds
 
 	mu      sync.Mutex // guards the fields below; held while measures are taken
-	limit   int64
 	tight   bool
 	former  int64 // the runtime's memory limit before it was tightened
 	left    int64 // what was in use after the last release
@@ -57,25 +58,23 @@ type Guard struct {
 
 // NewGuard returns a guard; limit is in bytes. Nothing happens before Look.
 func NewGuard(limit int64, measures ...Measure) *Guard {
-	return &Guard{limit: limit, measures: measures}
+	g := &Guard{measures: measures}
+	g.limit.Store(limit)
+	return g
 }
 
 // SetLimit changes the limit, in bytes. The next Look acts on it.
 func (g *Guard) SetLimit(limit int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if limit != g.limit {
-		g.limit, g.rest, g.retakes, g.left = limit, 0, 0, 0 // someone's decision is obeyed at once
+	if g.limit.Swap(limit) != limit {
+		g.rest, g.retakes, g.left = 0, 0, 0 // someone's decision is obeyed at once
 		g.next.Store(0)
 	}
 }
 
 // Limit is the limit in bytes.
-func (g *Guard) Limit() int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.limit
-}
+func (g *Guard) Limit() int64 { return g.limit.Load() }
 
 // Taken names the measures in force.
 func (g *Guard) Taken() []string {
@@ -108,7 +107,7 @@ func (g *Guard) look() (changed bool) {
 	}
 	share := g.share()
 	if share >= tightAt {
-		if Resident() > g.left+g.limit/32 {
+		if Resident() > g.left+g.Limit()/32 {
 			g.giveBack()
 			share = g.share()
 		}
@@ -149,7 +148,7 @@ func (g *Guard) look() (changed bool) {
 }
 
 // share is how much of the limit is in use.
-func (g *Guard) share() float64 { return float64(Resident()) / float64(max(g.limit, 1)) }
+func (g *Guard) share() float64 { return float64(Resident()) / float64(max(g.Limit(), 1)) }
 
 func (g *Guard) giveBack() {
 	Release()
@@ -178,7 +177,7 @@ func (g *Guard) tighten() {
 	metrics.Read(s)
 	own, live := int64(s[0].Value.Uint64()-s[1].Value.Uint64()), int64(s[2].Value.Uint64())
 	others := max(Resident()-own, 0) // C libraries, mapped files
-	debug.SetMemoryLimit(max(g.limit/100*85-others, live/5*6+8*mib))
+	debug.SetMemoryLimit(max(g.Limit()/100*85-others, live/5*6+8*mib))
 }
 
 // Close takes the runtime's own limit back. Measures stay as they are.

@@ -44,11 +44,18 @@ func TestGuard(t *testing.T) {
 		return
 	}
 	var done []string
+	var guard *memory.Guard
 	cache, model := ballast(60), []byte(nil)
 	step := func(name string, at float64, take func()) memory.Measure {
 		return memory.Measure{
 			Name: name, At: at,
-			Take: func() { done = append(done, "+"+name); take() },
+			Take: func() { // looking at the state is allowed
+				if g := guard; len(g.Taken()) > 4 || g.Limit() <= 0 {
+					t.Error("the state while a measure is taken")
+				}
+				done = append(done, "+"+name)
+				take()
+			},
 			Back: func() { done = append(done, "-"+name) },
 		}
 	}
@@ -59,6 +66,7 @@ func TestGuard(t *testing.T) {
 		step("model", .9, func() { model = nil }),
 		step("indexing", .95, func() {}),
 	)
+	guard = g
 	defer g.Close()
 	use := func(share float64) []byte {
 		return ballast(int((share*float64(limit) - float64(memory.Resident())) / mb))

@@ -35,6 +35,10 @@ type Output struct {
 	links  bool
 }
 
+// Clear puts the cursor into the upper left corner and clears what is below
+// (ECMA-48's CUP and ED).
+const Clear = "\x1b[H\x1b[J"
+
 // maxWidth bounds how wide text is set, in columns: longer lines are hard to read.
 const maxWidth = 100
 
