@@ -3,6 +3,7 @@ package lsptest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -144,9 +145,17 @@ func (s *session) picture(e *Editor, from *spy, scan bool) ([]part, error) {
 	}
 	state := []string{
 		fmt.Sprintf("%d of %d files, %d pending, stale %v, vectors %v", st.Coverage.Indexed, st.Coverage.Total, st.Coverage.Pending, st.Coverage.Stale, st.Coverage.VectorsReady),
-		fmt.Sprintf("%d chunks, %d symbols, %v, skipped %v", st.Chunks, st.Symbols, st.Languages, st.Coverage.Skipped),
 	}
+	// What rules leave out nobody watches: it is as the last scan found it.
+	byRules := []string{"ignored", "excluded", "secret"}
+	for _, reason := range byRules {
+		delete(st.Coverage.Skipped, reason)
+	}
+	state = append(state, fmt.Sprintf("%d chunks, %d symbols, %v, skipped %v", st.Chunks, st.Symbols, st.Languages, st.Coverage.Skipped))
 	for _, f := range st.SkippedFiles {
+		if slices.Contains(byRules, f.Reason) {
+			continue
+		}
 		state = append(state, fmt.Sprintf("skipped %s: %s", f.Path, f.Reason))
 	}
 	all := []part{{"what is found", listed}, {"the state", state}}
@@ -186,14 +195,15 @@ func (s *session) questions(listed []string) []command {
 		}
 	}
 	s.e.mu.Lock()
-	for uri := range s.e.buffers {
+	open := slices.Sorted(maps.Keys(s.e.buffers))
+	s.e.mu.Unlock()
+	for _, uri := range open[:min(8, len(open))] {
 		if path, err := pathOf(uri); err == nil {
-			if rel, err := filepath.Rel(s.dir, path); err == nil && len(commands) < 24 {
+			if rel, err := filepath.Rel(s.dir, path); err == nil {
 				commands = append(commands, command{verb: "lens", args: []string{filepath.ToSlash(rel)}})
 			}
 		}
 	}
-	s.e.mu.Unlock()
 	slices.SortFunc(commands, func(a, b command) int { return strings.Compare(a.String(), b.String()) })
 	return slices.CompactFunc(commands, func(a, b command) bool { return a.String() == b.String() })
 }
