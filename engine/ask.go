@@ -54,6 +54,8 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 		return wire.AskResult{}, err
 	}
 	at := time.Now()
+	graph := make(chan *pack.Graph, 1)
+	go func() { graph <- v.graph(f.state) }() // while the answer is made
 	in := answer.Input{
 		Snapshot: f.snap, Texts: texts{f.state}, Tokenizer: f.ix.Tokenizer(), Analysis: &f.analysis,
 		Result: f.result, Settings: f.settings.Answer, Coverage: f.ix.Coverage(f.snap),
@@ -62,15 +64,16 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 		in.Emit = func(p answer.Part) { emit(Event{Text: p.Text, Citation: p.Citation}) }
 	}
 	made, err := answer.Extract(ctx, in)
+	around := <-graph
 	if err != nil {
 		return wire.AskResult{}, err
 	}
 	f.stage("answer", at)
 	at = time.Now()
-	related, graph := v.graph(f.state).Related(ctx, f.snap, texts{f.state}, made.Citations)
+	related, excerpt := around.Related(ctx, f.snap, texts{f.state}, made.Citations)
 	f.stage("related", at)
 	res := wire.AskResult{
-		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped, Related: related, Graph: graph,
+		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped, Related: related, Graph: excerpt,
 		Plan: f.analysis.Plan, Coverage: in.Coverage, Model: f.model(),
 		FollowUps: made.FollowUps, NoAnswer: made.NoAnswer,
 	}

@@ -145,6 +145,9 @@ func TestEverythingAtOnce(t *testing.T) {
 					return err
 				}
 				for _, c := range a.Citations {
+					if strings.Contains(c.Path, "pkg2/disk") {
+						continue // it may have been removed since, see below
+					}
 					if got, ok := v.Text(ctx, filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(c.Path, "r0/")))); !ok && !strings.HasPrefix(c.Path, "r1/") {
 						return fmt.Errorf("cited %s cannot be read: %q", c.Path, got)
 					}
