@@ -14,7 +14,7 @@ SUITES  ?= $(wildcard eval/*/queries.jsonl)
 GOFILES := $(shell find . -name '*.go' -not -path './$(CACHE)/*')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test test-race lint vuln generate model test-model demo bench eval clean
+.PHONY: help build install test test-race lint vuln generate model test-model demo bench walk kill soak eval clean
 
 ## help: list the targets
 help:
@@ -73,6 +73,21 @@ demo: build
 ## bench: measure speed and memory beside named peers; writes docs/benchmarks.md
 bench:
 	$(GO) run ./internal/bench
+
+## walk: play long random sessions and compare the index with one made from nothing (WALK_STEPS, WALK_SEEDS)
+WALK_STEPS ?= 10000
+WALK_SEEDS ?= 1,2,3,4
+walk:
+	$(GO) test ./cmd/coderag-ls -run '^TestWalk$$' -timeout 60m -v -walk.steps $(WALK_STEPS) -walk.seeds $(WALK_SEEDS)
+
+## kill: kill the program 200 times while it works and look at what is left (KILL_ROUNDS)
+KILL_ROUNDS ?= 200
+kill:
+	$(GO) test ./internal/e2e -run '^TestKilledAgainAndAgain$$' -timeout 60m -v -kill.rounds $(KILL_ROUNDS)
+
+## soak: half an hour of two editors in a large workspace, with memory, descriptors and citations watched (SOAK='-duration 5m')
+soak:
+	$(GO) run ./internal/soak $(SOAK)
 
 ## eval: measure retrieval quality on the suites under eval/ (SUITES=...)
 eval: build

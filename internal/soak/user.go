@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -197,12 +198,12 @@ func (u *user) ask() {
 // check reads lines again: in the editor, else on disk as it stands or, where
 // another user saves just now, as it stood.
 func (u *user) check(uri string, first, last int, lines string) {
-	path, ok := strings.CutPrefix(uri, "file://")
-	if !ok {
+	at, err := url.Parse(uri)
+	if err != nil || at.Scheme != "file" {
 		u.log.wrong("%s is no file", uri)
 		return
 	}
-	path = strings.ReplaceAll(path, "%40", "@")
+	path := at.Path
 	var texts []string
 	if rel, err := filepath.Rel(u.w.dir, path); err == nil && u.isOpen(filepath.ToSlash(rel)) {
 		texts = append(texts, u.editor.Text(path))

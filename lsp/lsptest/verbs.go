@@ -131,6 +131,9 @@ func (s *session) inEditor(c command) error {
 		if at < 0 {
 			return inapplicable("%s does not hold %q", c.args[0], c.args[1])
 		}
+		if splits(content, at) {
+			return inapplicable("nothing can be typed within a line end")
+		}
 		if c.verb == "replace" {
 			s.e.Edit(path, at, at+len(c.args[1]), c.args[2])
 			break
