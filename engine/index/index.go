@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path"
@@ -320,7 +321,7 @@ func (ix *Index) Touch(cause string, paths []string, rescan bool) {
 		ix.mu.Unlock()
 	}
 	byRoot := map[*root][]string{}
-	for _, abs := range paths {
+	for _, abs := range append(paths[:len(paths):len(paths)], linked(paths)...) {
 		r, rel, ok := ix.locate(abs)
 		switch {
 		case !ok:
@@ -345,6 +346,21 @@ func (ix *Index) Touch(cause string, paths []string, rescan bool) {
 		ix.lastScan = ticket
 		ix.mu.Unlock()
 	}
+}
+
+// linked returns what links among the paths lead to: who writes to a link changes
+// that.
+func linked(paths []string) []string {
+	var targets []string
+	for _, abs := range paths {
+		if info, err := os.Lstat(abs); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if target, err := filepath.EvalSymlinks(abs); err == nil && !isDir(target) {
+			targets = append(targets, target)
+		}
+	}
+	return targets
 }
 
 // touched returns what to look at where paths of a root may have changed. dirs
