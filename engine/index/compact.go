@@ -106,7 +106,7 @@ func (l *listBuilder) copy(doc, from int32, list *List) {
 	if r, ok := list.row(from); ok {
 		scale, values := list.Matrix.Row(r)
 		if l.rows.Append(scale, values) == nil {
-			l.docs = append(l.docs, doc)
+			l.docs, l.norms = append(l.docs, doc), append(l.norms, list.Norms[r])
 		}
 	}
 }

@@ -101,6 +101,7 @@ type listBuilder struct {
 	model embed.Model
 	rows  *vector.Builder
 	docs  []int32
+	norms []float32
 	row   []float32 // scratch
 }
 
@@ -114,15 +115,16 @@ func newListBuilder(m embed.Model, capacity int) *listBuilder {
 
 // add appends the row of a document: its content vector with its path's.
 func (l *listBuilder) add(doc int32, v store.Vector, path []float32) {
-	l.row = appendCombined(l.row[:0], v, path, l.model.PathWeight)
+	var norm float32
+	l.row, norm = appendCombined(l.row[:0], v, path, l.model.PathWeight)
 	if l.rows.AppendFloat32(l.row) == nil {
-		l.docs = append(l.docs, doc)
+		l.docs, l.norms = append(l.docs, doc), append(l.norms, norm)
 	}
 }
 
 // list makes the list of a part of total documents.
 func (l *listBuilder) list(total int) List {
-	list := List{Model: l.model, Matrix: l.rows.Matrix()}
+	list := List{Model: l.model, Matrix: l.rows.Matrix(), Norms: slices.Clip(l.norms)}
 	if len(l.docs) != total {
 		list.Docs = append([]int32{}, l.docs...) // not nil where there are no rows
 	}
@@ -163,8 +165,9 @@ func (b *builder) add(f *File, chunks []chunk.Chunk, doc *text.Document, vectors
 }
 
 // appendCombined appends the unit vector of content and path to dst, which is
-// empty; both count with their own length (embed.Combine).
-func appendCombined(dst []float32, v store.Vector, path []float32, weight float32) []float32 {
+// empty; both count with their own length (embed.Combine), norm is that of
+// their sum.
+func appendCombined(dst []float32, v store.Vector, path []float32, weight float32) (row []float32, norm float32) {
 	if len(path) != len(v.Values) {
 		path = nil
 	}
@@ -175,8 +178,8 @@ func appendCombined(dst []float32, v store.Vector, path []float32, weight float3
 		}
 		dst = append(dst, x)
 	}
-	embed.Normalize(dst)
-	return dst
+	norm = embed.Normalize(dst)
+	return dst, norm
 }
 
 func (b *builder) build() (*part, []List) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"coderag-ls/engine/lexical"
@@ -151,6 +152,50 @@ func (s *Snapshot) VectorScores(fingerprint string, query []float32, refs []Ref)
 		}
 	}
 	return scores, ok, nil
+}
+
+// ContentScores returns the cosines of a unit query vector to what documents of
+// one file hold, without the path's words that their rows in one model's list
+// have, and to the sum of all of it. A document without a vector has 0; ok is
+// false where the path's vector is not known.
+func (s *Snapshot) ContentScores(fingerprint string, query []float32, f *File, refs []Ref) (scores []float64, whole float64, ok bool) {
+	path := f.PathVectors[fingerprint]
+	if path == nil {
+		return nil, 0, false
+	}
+	scores = make([]float64, len(refs))
+	sum, row := make([]float64, len(path)), make([]float32, 0, len(path))
+	for i, r := range refs {
+		list := listOf(s.lists[r.Part], fingerprint)
+		if list == nil {
+			continue
+		}
+		at, has := list.row(r.Doc)
+		if !has {
+			continue
+		}
+		row = list.Matrix.AppendRow(row[:0], at)
+		norm, weight := list.Norms[at], list.Model.PathWeight
+		var dot, length float64
+		for j, x := range row {
+			c := float64(norm*x - weight*path[j])
+			sum[j] += c
+			dot += c * float64(query[j])
+			length += c * c
+		}
+		if length > 0 {
+			scores[i] = dot / math.Sqrt(length)
+		}
+	}
+	var dot, length float64
+	for j, c := range sum {
+		dot += c * float64(query[j])
+		length += c * c
+	}
+	if length > 0 {
+		whole = dot / math.Sqrt(length)
+	}
+	return scores, whole, true
 }
 
 // Vector appends the stored vector of a document to dst; ok is false where it

@@ -51,6 +51,9 @@ type Doc struct {
 type List struct {
 	Model  embed.Model
 	Matrix *vector.Matrix // combined content and path vectors, unit length
+	// Norms are, by row, the lengths of content + Model.PathWeight*path, of which
+	// the row has the direction.
+	Norms []float32
 	// Docs maps the matrix's rows to documents in ascending order; nil where
 	// row i is document i. Documents without a row have no vector yet.
 	Docs []int32

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"path"
 	"slices"
@@ -68,15 +69,23 @@ const (
 	fKind
 	fWanted // a test, documentation, an example that the question asks for
 	fLogChunks
-	fLexLong // fLexTop for long questions
-	fVecLong // fVecTop for long questions
+	fLexLong      // fLexTop for long questions
+	fVecLong      // fVecTop for long questions
+	fContentMax   // best cosine to a chunk without the path's words
+	fContentMean  // mean of the best three
+	fContentFirst // that of the file's first chunk
+	fContentWhole // that of all chunks together
+	fLexTopZ      // how far fLexTop stands out among the candidates (standardise)
+	fContentMeanZ
+	fContentWholeZ
 	numFeatures
 )
 
 // featureNames name the features in tables.
 var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover", "lexRaw", "fileCover", "lexHits", "vecMax", "vecTop", "vecRank", "vecRaw", "vecMean", "vecPath", "vecFirst", "vecHits",
 	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defBest", "defCapital", "defWord", "defOverlap",
-	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "changelog", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong"}
+	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "changelog", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong",
+	"contentMax", "contentMean", "contentFirst", "contentWhole", "lexTopZ", "contentMeanZ", "contentWholeZ"}
 
 // FeatureNames returns the names of the features, in order.
 func FeatureNames() []string { return featureNames[:] }
@@ -172,6 +181,7 @@ func (r *ranking) features() {
 				f[fVecMax], f[fVecTop], f[fVecRaw], f[fVecMean] = near[0], top, near[0], mean
 				f[fVecRank], f[fVecPath] = nearRank[n][c.file], pathCosine(l, c.file)
 				f[fVecFirst] = c.passages[0].near[n]
+				r.contentFeatures(c, l)
 			} else {
 				f[fSlowMax], f[fSlowTop], f[fSlowRaw], f[fSlowMean] = near[0], top, near[0], mean
 				f[fSlowRank], f[fSlowPath] = nearRank[n][c.file], pathCosine(l, c.file)
@@ -204,6 +214,50 @@ func (r *ranking) features() {
 		f[fSlowMax] /= max(nearBest[1], 1e-9)
 		f[fSlowTop] /= max(nearTopBest[1], 1e-9)
 		f[fLexLong], f[fVecLong] = long*f[fLexTop], long*f[fVecTop]
+	}
+	r.standardise(fLexTop, fLexTopZ)
+	r.standardise(fContentMean, fContentMeanZ)
+	r.standardise(fContentWhole, fContentWholeZ)
+}
+
+// contentFeatures compares the question with a file's content alone: the path's
+// words are in all rows of a file, and say nothing where names mean nothing.
+func (r *ranking) contentFeatures(c *candidate, l *list) {
+	refs := make([]index.Ref, len(c.passages))
+	for i := range c.passages {
+		refs[i] = c.passages[i].ref
+	}
+	scores, whole, ok := r.in.Snapshot.ContentScores(l.model.Fingerprint, l.query, c.file, refs)
+	if !ok {
+		return
+	}
+	f := &c.features
+	f[fContentFirst], f[fContentWhole] = scores[0], whole
+	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
+	f[fContentMax] = scores[0]
+	k := min(3, len(scores))
+	for _, x := range scores[:k] {
+		f[fContentMean] += x / float64(k)
+	}
+}
+
+// leastSpread keeps differences that are nothing from standing out where all
+// candidates are alike.
+const leastSpread = 0.05
+
+// standardise says how far a feature stands out among the candidates, in units
+// of four standard deviations.
+func (r *ranking) standardise(of, to int) {
+	var sum, squares float64
+	n := float64(len(r.cands))
+	for _, c := range r.cands {
+		sum += c.features[of]
+		squares += c.features[of] * c.features[of]
+	}
+	mean := sum / n
+	deviation := math.Sqrt(max(0, squares/n-mean*mean))
+	for _, c := range r.cands {
+		c.features[to] = (c.features[of] - mean) / (4*deviation + leastSpread)
 	}
 }
 

@@ -58,7 +58,7 @@ var layers = []layer{
 	{"cmd/coderag-ls/internal/terminal", nil, "knows terminals, not what is shown"},
 	{"cmd/...", []string{"cmd/...", "attach", "engine", "engine/...", "lsp", "mcp", "watcher"}, ""},
 	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
-	{"internal/bench", []string{"engine", "engine/..."}, "measures"},
+	{"internal/bench", []string{"engine", "engine/...", "lsp", "lsp/lsptest"}, "measures, also what an editor sees"},
 	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},
 	{"internal/soak", []string{"engine/wire", "lsp", "lsp/lsptest"}, "asks as a client does"},
 	{"internal/archtest", nil, ""},
