@@ -92,7 +92,7 @@ func Open(ctx context.Context, opts Options) (*Embedder, error) {
 		return nil, fmt.Errorf("embedding window of %d tokens: want 3 to %d", opts.MaxTokens, m.MaxTokens)
 	}
 	if opts.Threads <= 0 {
-		opts.Threads = max(1, runtime.NumCPU()/2)
+		opts.Threads = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	if err := m.Vocab.Verify(ctx, files.Vocab); err != nil {
 		return nil, fmt.Errorf("checking the vocabulary: %w", err)
