@@ -18,7 +18,7 @@ const (
 type Hold int
 
 const (
-	HoldNothing   Hold = iota
+	HoldNothing   Hold = iota // nothing: memory is free
 	HoldEmbedding      // the slow model's vectors
 	HoldIndexing       // files that are neither open nor changed just now
 )
@@ -27,9 +27,9 @@ const (
 type Embedding int
 
 const (
-	EmbedFreely Embedding = iota
-	EmbedSlowly           // one text at a time
-	EmbedNever
+	EmbedFreely Embedding = iota // as fast as the settings let it
+	EmbedSlowly                  // one text at a time
+	EmbedNever                   // not at all, until it may again
 )
 
 // Gate tells background work when it may go on. It belongs to whoever opens
