@@ -46,6 +46,9 @@ type root struct {
 	skipped map[file.SkipReason]int
 	// unseen are the files of the last scan that no worker has looked at yet.
 	unseen map[string]bool
+	// since are the files that workers have looked at since the scan that runs now
+	// began; nil where none does.
+	since  map[string]bool
 	known  manifest
 	err    string // why the root cannot be scanned, "" where it can
 	isAway bool   // err is errAway
@@ -112,6 +115,9 @@ func relTo(dir, abs string) (string, bool) {
 // a scan found before counts no more. mu is held.
 func (r *root) looked(rel string) {
 	delete(r.unseen, rel)
+	if r.since != nil {
+		r.since[rel] = true
+	}
 	if skip, ok := r.skips[rel]; ok {
 		delete(r.skips, rel)
 		r.skipped[skip.Reason]--
@@ -262,6 +268,9 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading ignore rules of %s: %w", r.Dir, err)
 	}
+	r.mu.Lock()
+	r.since = map[string]bool{}
+	r.mu.Unlock()
 	listing, err := rules.Scan(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("scanning %s: %w", r.Dir, err)
@@ -310,7 +319,13 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	for rel := range r.failed {
 		items = append(items, &item{root: r, rel: rel, prio: prioScan, force: true})
 	}
-	r.rules, r.listing, r.skips, r.skipped, r.unseen = rules, listing, skips, skipped, unseen
+	for rel := range r.since { // these may have been listed before they went
+		if skip, ok := skips[rel]; ok && !rules.Ignored(rel) {
+			delete(skips, rel)
+			skipped[skip.Reason]--
+		}
+	}
+	r.rules, r.listing, r.skips, r.skipped, r.unseen, r.since = rules, listing, skips, skipped, unseen, nil
 	r.mu.Unlock()
 	if len(glances) >= manyNew {
 		ix.queue.push(glances...)
