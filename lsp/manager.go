@@ -195,6 +195,7 @@ func (m *manager) fulfil() {
 	m.change = make(chan struct{})
 	m.mu.Unlock()
 	m.s.drift.filesChanged() // settings, folders
+	signal(m.news)           // what is told while an index opens is not heard
 }
 
 // adjust opens, changes or closes the index. notes say which folders were left

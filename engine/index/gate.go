@@ -19,8 +19,8 @@ type Hold int
 
 const (
 	HoldNothing   Hold = iota // nothing: memory is free
-	HoldEmbedding      // the slow model's vectors
-	HoldIndexing       // files that are neither open nor changed just now
+	HoldEmbedding             // the slow model's vectors
+	HoldIndexing              // files that are neither open nor changed just now
 )
 
 // Embedding says how fast the slow model may work in the background.
