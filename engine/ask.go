@@ -49,9 +49,9 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	if err := checkBudget(p); err != nil {
 		return wire.AskResult{}, err
 	}
-	f, err := v.find(ctx, p.SearchParams, p.History)
+	f, err := v.find(ctx, p)
 	if err != nil {
-		return wire.AskResult{}, err
+		return wire.AskResult{}, v.failed("ask", err)
 	}
 	at := time.Now()
 	graph := make(chan *pack.Graph, 1)
@@ -66,7 +66,7 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	made, err := answer.Extract(ctx, in)
 	around := <-graph
 	if err != nil {
-		return wire.AskResult{}, err
+		return wire.AskResult{}, v.failed("ask", err)
 	}
 	f.stage("answer", at)
 	at = time.Now()
@@ -81,6 +81,7 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	for _, c := range made.Citations {
 		res.Metrics.TokensUsed += len(c.Text) / 4
 	}
+	v.e.requests.Answered("ask", res.Metrics)
 	return res, nil
 }
 
@@ -107,10 +108,11 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 	if err := checkBudget(p); err != nil {
 		return wire.ContextResult{}, err
 	}
-	f, err := v.find(ctx, p.SearchParams, p.History)
+	f, err := v.find(ctx, p)
 	if err != nil {
-		return wire.ContextResult{}, err
+		return wire.ContextResult{}, v.failed("context", err)
 	}
+	at := time.Now()
 	budget := p.TokenBudget
 	if budget == 0 {
 		budget = f.settings.Answer.TokenBudget
@@ -120,8 +122,10 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 		Budget: budget, Reserved: f.settings.Answer.ReservedTokens,
 	})
 	if err != nil {
-		return wire.ContextResult{}, err
+		return wire.ContextResult{}, v.failed("context", err)
 	}
+	f.stage("pack", at)
+	v.e.requests.Answered("context", f.metrics())
 	return wire.ContextResult{
 		Content: packed.Content, Primary: packed.Primary, Related: packed.Related,
 		TokenCount: packed.Tokens, Truncated: packed.Truncated, Coverage: f.ix.Coverage(f.snap),
@@ -135,16 +139,18 @@ func (v *View) Explain(ctx context.Context, name string, near wire.Document) (wi
 	if err := checkQuery(&wire.SearchParams{Query: name}); err != nil {
 		return wire.ExplainResult{}, err
 	}
+	began := time.Now()
 	st, err := v.begin(ctx)
 	if err != nil {
-		return wire.ExplainResult{}, err
+		return wire.ExplainResult{}, v.failed("explain", err)
 	}
 	var from answer.Near
 	from.Path, from.Line = v.place(st.ix, &near)
 	res, err := answer.Explain(ctx, st.snap, texts{st}, name, from)
 	if err != nil {
-		return wire.ExplainResult{}, err
+		return wire.ExplainResult{}, v.failed("explain", err)
 	}
 	res.Coverage = st.ix.Coverage(st.snap)
+	v.e.requests.Answered("explain", wire.Metrics{Timings: map[string]float64{"total": milliseconds(time.Since(began))}})
 	return res, nil
 }

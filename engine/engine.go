@@ -17,6 +17,8 @@ import (
 	"coderag-ls/engine/host"
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/pack"
+	"coderag-ls/engine/requests"
+	"coderag-ls/engine/search/cached"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/store/mem"
 	"coderag-ls/engine/store/shared"
@@ -67,7 +69,9 @@ type Engine struct {
 	views    map[*View]bool
 	closed   bool
 
-	graphs graphCache
+	graphs   graphCache
+	searches *cached.Cache
+	requests requests.Recorder
 }
 
 // graphCache keeps the graph of the newest snapshot that was asked about: how
@@ -106,7 +110,8 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	}
 	ready := make(chan struct{})
 	close(ready)
-	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, ready: ready, views: map[*View]bool{}, gate: index.NewGate(0)}
+	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, ready: ready, views: map[*View]bool{}, gate: index.NewGate(0),
+		searches: cached.New(opts.Settings.Search.CacheSize, nil)}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.res = e.newResources(run, stop)
 	e.res.apply(opts.Settings)

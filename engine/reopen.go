@@ -92,6 +92,7 @@ func (e *Engine) reopen(ctx context.Context, settings config.Settings, roots []f
 		}
 	}
 	e.graphs.forget()
+	e.searches.Forget()
 
 	now, err := e.open(ctx, settings, roots)
 	if err != nil {

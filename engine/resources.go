@@ -103,6 +103,7 @@ func (r *resources) look() {
 
 // apply has changed settings obeyed.
 func (r *resources) apply(s config.Settings) {
+	r.e.searches.Resize(s.Search.CacheSize)
 	r.guard.SetLimit(memoryLimit(s))
 	r.look()
 	r.mu.Lock()
@@ -142,6 +143,7 @@ func embedding(policy string, p host.Power, foreground bool) index.Embedding {
 
 func (r *resources) dropCaches() {
 	r.e.graphs.forget()
+	r.e.searches.Forget()
 	if o := r.e.current(); o != nil {
 		o.ix.Tokenizer().Forget()
 	}

@@ -50,13 +50,14 @@ type found struct {
 	result   search.Result
 	document string // the workspace path of the client's document, "" for none
 	timings  map[string]float64
+	cached   bool
 	began    time.Time
 }
 
-// find understands a question and searches.
-func (v *View) find(ctx context.Context, p wire.SearchParams, history []wire.Turn) (*found, error) {
+// find understands a question and searches, unless the same was found before.
+func (v *View) find(ctx context.Context, p wire.AskParams) (*found, error) {
 	began := time.Now()
-	if err := checkQuery(&p); err != nil {
+	if err := checkQuery(&p.SearchParams); err != nil {
 		return nil, err
 	}
 	st, err := v.begin(ctx)
@@ -65,21 +66,38 @@ func (v *View) find(ctx context.Context, p wire.SearchParams, history []wire.Tur
 	}
 	f := &found{state: st, began: began, timings: map[string]float64{}}
 	f.stage("snapshot", began)
+	in := v.input(f, p.SearchParams)
+	c := v.lookUp(f, p, in)
+	if f.cached {
+		return f, ctx.Err()
+	}
 	at := time.Now()
 	vocab := search.NewVocabulary(st.snap)
-	f.analysis = query.New(st.ix.Tokenizer()).FollowUp(p.Query, history, vocab)
+	f.analysis = query.New(st.ix.Tokenizer()).FollowUp(p.Query, p.History, vocab)
 	f.stage("analysis", at)
-	return f, v.search(ctx, f, p)
+	if c.near(ctx, f); f.cached {
+		return f, ctx.Err()
+	}
+	if err := f.search(ctx, in); err != nil {
+		return f, err
+	}
+	c.keep(f)
+	return f, nil
 }
 
-func (v *View) search(ctx context.Context, f *found, p wire.SearchParams) error {
-	at := time.Now()
+// input is the search that a request asks for.
+func (v *View) input(f *found, p wire.SearchParams) search.Input {
 	in := search.Input{
 		Snapshot: f.snap, Analysis: &f.analysis, Filters: p.Filters, TopK: p.TopK,
 		Settings: f.settings.Search, Embedders: f.ix.Embedders(),
 	}
 	in.Document, in.Line = v.place(f.ix, p.Document)
 	f.document = in.Document
+	return in
+}
+
+func (f *found) search(ctx context.Context, in search.Input) error {
+	at := time.Now()
 	var err error
 	if f.result, err = search.New(f.ix.Tokenizer()).Search(ctx, in); err != nil {
 		if bad := (*search.FilterError)(nil); errors.As(err, &bad) {
@@ -124,11 +142,12 @@ func (v *View) place(ix *index.Index, d *wire.Document) (path string, line int) 
 // Search ranks chunks.
 func (v *View) Search(ctx context.Context, p wire.SearchParams) (wire.SearchResult, error) {
 	defer v.e.gate.Request()()
-	f, err := v.find(ctx, p, nil)
+	f, err := v.find(ctx, wire.AskParams{SearchParams: p})
 	if err != nil {
-		return wire.SearchResult{}, err
+		return wire.SearchResult{}, v.failed("search", err)
 	}
-	return f.searchResult(ctx), ctx.Err()
+	res := f.searchResult(ctx)
+	return res, v.answered(ctx, "search", res.Metrics)
 }
 
 // searchResult reads the hits' lines as they stand; a hit whose lines are gone
@@ -186,7 +205,7 @@ func (f *found) model() wire.ModelInfo {
 }
 
 func (f *found) metrics() wire.Metrics {
-	m := wire.Metrics{Timings: f.timings, Candidates: f.result.Candidates}
+	m := wire.Metrics{Timings: f.timings, Candidates: f.result.Candidates, CacheHit: f.cached}
 	for i, h := range f.result.Hits {
 		if i == 0 {
 			m.TopScore = h.Score
@@ -237,8 +256,8 @@ func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResu
 	if sp.TopK > 0 {
 		sp.TopK = min(sp.TopK+3, maxTopK) // the range's own chunks are dropped below
 	}
-	if err := v.search(ctx, f, sp); err != nil {
-		return wire.SearchResult{}, err
+	if err := f.search(ctx, v.input(f, sp)); err != nil {
+		return wire.SearchResult{}, v.failed("similar", err)
 	}
 	own, _ := st.ix.WorkspacePath(filepath.Clean(abs))
 	kept := f.result.Hits[:0]
@@ -251,7 +270,8 @@ func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResu
 		kept = kept[:min(p.TopK, len(kept))]
 	}
 	f.result.Hits = kept
-	return f.searchResult(ctx), ctx.Err()
+	res := f.searchResult(ctx)
+	return res, v.answered(ctx, "similar", res.Metrics)
 }
 
 // slice returns the text of a range (all where it is nil) and its lines,

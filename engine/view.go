@@ -247,6 +247,9 @@ func (v *View) Status(ctx context.Context) (wire.Status, error) {
 	}
 	v.e.mu.Unlock()
 	v.e.res.status(&s)
+	n := v.e.searches.Counters()
+	s.Counters.SearchCacheHits, s.Counters.SearchCacheSemanticHits, s.Counters.SearchCacheMisses = n.Hits, n.Semantic, n.Misses
+	s.Requests = v.e.requests.Status()
 	return s, nil
 }
 

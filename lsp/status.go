@@ -33,6 +33,10 @@ func (s *server) withoutIndex(why error) Status {
 		Languages: map[string]int{}, Coverage: wire.Coverage{Skipped: map[string]int{}},
 		Model:   wire.ModelInfo{Embedder: "none"},
 		Notices: []string{why.Error()}, SkippedFiles: []wire.SkippedFile{}, MemoryMeasures: []string{},
+		Requests: wire.Requests{
+			Methods: map[string]int64{}, Stages: map[string]wire.Distribution{},
+			Candidates: map[string]wire.Distribution{}, Scores: map[string]wire.Distribution{},
+		},
 	}
 }
 

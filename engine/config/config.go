@@ -14,13 +14,14 @@ package config
 // "seed" names the document that the default comes from. "alias" lists former
 // values of an enum and what they mean now.
 type Settings struct {
-	Index  Index
-	Chunk  Chunk
-	Embed  Embed
-	Search Search
-	Answer Answer
-	LSP    LSP
-	Log    Log
+	Index   Index
+	Chunk   Chunk
+	Embed   Embed
+	Search  Search
+	Answer  Answer
+	LSP     LSP
+	Log     Log
+	Metrics Metrics
 }
 
 // Index are the settings of discovery and indexing.
@@ -42,7 +43,7 @@ type Index struct {
 // Chunk are the settings of chunking.
 type Chunk struct {
 	MaxChars           int `setting:"chunk.maxChars" default:"1500" min:"200" max:"20000" doc:"Most characters of a code chunk."`
-	ParseDeadline      int `setting:"chunk.parseDeadline" default:"2000" min:"10" max:"60000" doc:"Milliseconds that parsing one file may take before it is cut by lines."`
+	ParseDeadline      int `setting:"chunk.parseDeadline" default:"2000" min:"10" max:"60000" doc:"Milliseconds of processor time that parsing one file may take before it is cut by lines."`
 	MarkdownMaxTokens  int `setting:"chunk.markdownMaxTokens" default:"1000" min:"100" max:"10000" seed:"OYA" doc:"Markdown sections over this many tokens are split."`
 	MarkdownPartTokens int `setting:"chunk.markdownPartTokens" default:"500" min:"50" max:"10000" seed:"OYA" doc:"Tokens of each part of a split Markdown section."`
 	MarkdownOverlap    int `setting:"chunk.markdownOverlap" default:"100" min:"0" max:"5000" seed:"OYA" doc:"Tokens that neighbouring parts of a split Markdown section share."`
@@ -82,6 +83,14 @@ type Search struct {
 	SymbolWeight  float64 `setting:"search.symbolWeight" default:"3" min:"0" max:"20" doc:"Weight of a word in a name that the chunk defines."`
 	CommentWeight float64 `setting:"search.commentWeight" default:"0.5" min:"0" max:"20" seed:"PRD" doc:"Weight of a word in a comment."`
 	MinRelevance  float64 `setting:"search.minRelevance" default:"0.3" min:"0" max:"1" doc:"Hits under this calibrated relevance are not shown; if none is left the answer is that nothing relevant was found."`
+	CacheSize     int     `setting:"search.cacheSize" default:"256" min:"0" max:"10000" doc:"Results of searches that are kept for the same question over an unchanged index; 0 for none. The lines are read anew each time."`
+	CacheTTL      int     `setting:"search.cacheTTL" default:"3600" min:"1" max:"604800" seed:"SYN" doc:"Seconds that such a result is kept."`
+	SemanticCache bool    `setting:"search.semanticCache" default:"false" seed:"PRD" doc:"Answer a question with what was found for another one that names the same things and whose vector has a cosine above 0.95 to its own."`
+}
+
+// Metrics are the settings of the metrics endpoint.
+type Metrics struct {
+	Listen string `setting:"metrics.listen" default:"" scope:"machine" doc:"Loopback address, 127.0.0.1:PORT, at which serve offers its metrics to Prometheus under /metrics; empty for nowhere. They hold no question and no path, and anybody on this machine can read them."`
 }
 
 // Answer are the settings of answers.

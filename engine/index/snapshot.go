@@ -97,6 +97,7 @@ type Snapshot struct {
 	docs  int
 	files fileTable
 	words *lexical.Searcher
+	state State // of a view's snapshot; zero for those that the index publishes
 
 	order func() []*File
 }

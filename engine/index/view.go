@@ -171,10 +171,33 @@ func (v *View) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if len(parts) > 0 {
 		next = base.with(parts, lists, nil, false)
 		next.Seq = v.ix.seq.Add(1)
+		next.state = State{base: weak.Make(base), view: weak.Make(v), changes: changes}
 	}
 	v.parts, v.base, v.current, v.made = kept, weak.Make(base), weak.Make(next), changes
 	return next, nil
 }
+
+// State names what a snapshot holds. Two snapshots of one state hold the same
+// documents, though perhaps under other references: a view makes its snapshot
+// again where the last one was collected. It keeps no snapshot in memory, and
+// no two states are ever equal by chance. It can be a map's key.
+type State struct {
+	base    weak.Pointer[Snapshot] // what the index published
+	view    weak.Pointer[View]     // whose buffers stand in front of it, if any do
+	changes uint64                 // of the view
+}
+
+// State returns what names the snapshot's content.
+func (s *Snapshot) State() State {
+	if s.state != (State{}) {
+		return s.state
+	}
+	return State{base: weak.Make(s)}
+}
+
+// SameBase reports whether both states stand on one published snapshot: they
+// differ at most in unsaved buffers.
+func (s State) SameBase(other State) bool { return s.base == other.base }
 
 // make returns the part of a buffer, which it may have been made before. shown
 // is false where the base has the same text, or the path is not indexed.

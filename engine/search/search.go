@@ -69,6 +69,9 @@ type Result struct {
 	// Degraded says what did not take part and why, for the user, "" where all
 	// did.
 	Degraded string
+	// Partial is set where a list could not be searched for what may be another
+	// time: the next search may find more.
+	Partial bool
 	// Files are the candidate files in rank order with what their scores are
 	// made of.
 	Files []FileScore
@@ -202,6 +205,7 @@ func (s *Searcher) lists(ctx context.Context, in *Input, f *filter, topK int, re
 			errs = append(errs, fmt.Sprintf("%s did not take part: %v", l.model.Name, l.err))
 		}
 	}
+	res.Partial = len(errs) > 0
 	switch {
 	case len(ok) == 0:
 		return nil, nil, fmt.Errorf("searching: %s", strings.Join(errs, "; "))

@@ -179,7 +179,7 @@ type Candidates struct {
 type Metrics struct {
 	Timings    map[string]float64 `json:"timings"` // ms per stage: analysis, search, rank, verify, total
 	Candidates Candidates         `json:"candidates"`
-	CacheHit   bool               `json:"cacheHit"`
+	CacheHit   bool               `json:"cacheHit"` // the hits are those of an earlier search; their lines were read anew
 	TokensUsed int                `json:"tokensUsed"`
 	TopScore   float64            `json:"topScore"`
 	MeanScore  float64            `json:"meanScore"`
@@ -264,6 +264,29 @@ type Counters struct {
 	Embedded       int64 `json:"embedded"`
 	EmbedCacheHits int64 `json:"embedCacheHits"`
 	Commits        int64 `json:"commits"`
+	// Searches that were answered from the cache of results: of the same question,
+	// of one with the same meaning (search.semanticCache), and that were not.
+	SearchCacheHits         int64 `json:"searchCacheHits"`
+	SearchCacheSemanticHits int64 `json:"searchCacheSemanticHits"`
+	SearchCacheMisses       int64 `json:"searchCacheMisses"`
+}
+
+// Distribution is that of the last values of a figure, at most 256.
+type Distribution struct {
+	Count int     `json:"count"`
+	P50   float64 `json:"p50"` // median
+	P95   float64 `json:"p95"` // 95th percentile, both by nearest rank
+}
+
+// Requests tells what was asked since the start, by all clients.
+type Requests struct {
+	Methods map[string]int64 `json:"methods"` // by ask, search, similar, context, explain
+	Failed  int64            `json:"failed"`  // of them; a request that its client cancelled is none
+	// Stages are milliseconds by stage (Metrics.Timings), Candidates those of
+	// searches, Scores the top and mean score of results.
+	Stages     map[string]Distribution `json:"stages"`
+	Candidates map[string]Distribution `json:"candidates"`
+	Scores     map[string]Distribution `json:"scores"`
 }
 
 // LastBatch is the newest batch of changes.
@@ -348,6 +371,7 @@ type Status struct {
 	Symbols   int            `json:"symbols"`
 	Languages map[string]int `json:"languages"` // files by language
 	Counters  Counters       `json:"counters"`
+	Requests  Requests       `json:"requests"`
 	LastBatch LastBatch      `json:"lastBatch"`
 	Watches   int            `json:"watches"`
 	WatchCap  int            `json:"watchCap"`

@@ -41,6 +41,8 @@ var layers = []layer{
 	{"engine/index", []string{"engine/chunk", "engine/embed", "engine/file", "engine/host", "engine/lexical", "engine/memory", "engine/recent", "engine/store", "engine/text", "engine/vector", "engine/wire"}, "not the settings: it is given what it needs"},
 	{"engine/query", []string{"engine/chunk", "engine/lexical", "engine/wire"}, ""},
 	{"engine/search", []string{"engine/chunk", "engine/config", "engine/embed", "engine/file", "engine/index", "engine/lexical", "engine/query", "engine/wire"}, ""},
+	{"engine/search/cached", []string{"engine/file", "engine/index", "engine/query", "engine/search", "engine/wire"}, ""},
+	{"engine/requests", []string{"engine/wire"}, "figures, whatever was asked"},
 	{"engine/search/searchtest", []string{"engine/..."}, "workspaces for tests"},
 	{"engine/answer", []string{"engine/chunk", "engine/config", "engine/file", "engine/index", "engine/lexical", "engine/query", "engine/search", "engine/text", "engine/wire"}, ""},
 	{"engine/pack", []string{"engine/answer", "engine/chunk", "engine/config", "engine/file", "engine/graph", "engine/index", "engine/search", "engine/text", "engine/wire"}, "answer: only how citations and code are written"},
@@ -72,6 +74,7 @@ var owners = map[string][]string{
 	"github.com/fatih/color":                 {"cmd/coderag-ls/internal/terminal"},
 	"github.com/fsnotify/fsnotify":           {"watcher"},
 	"github.com/gofrs/flock":                 {"engine/store/bunt", "engine/store/shared"}, // each locks files of its own
+	"github.com/hashicorp/golang-lru/v2":     {"engine/search/cached"},
 	"github.com/kljensen/snowball":           {"engine/lexical"},
 	"github.com/pelletier/go-toml/v2":        {"engine/config", "engine/graph"}, // settings, Cargo.toml
 	"github.com/rivo/uniseg":                 {"cmd/coderag-ls/internal/terminal"},
