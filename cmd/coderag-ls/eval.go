@@ -22,30 +22,81 @@ import (
 
 func (a *app) evalCommand() *cobra.Command {
 	var suites []string
-	var answers, questions bool
+	var o evalOptions
 	cmd := &cobra.Command{
 		Use:   "eval --suite FOLDER [--suite FOLDER]...",
 		Short: "Measure retrieval on suites of questions with known answers",
 		Long: `Measure retrieval on suites of questions with known answers. A suite is a
 folder with queries.jsonl, meta.json and the repositories under repos/. NDCG@10
-is the mean over the repositories of each one's mean.`,
-		Example: "  coderag-ls eval --suite eval/semble --answers\n  coderag-ls eval --suite eval/semble --embed.provider static --json",
-		Args:    cobra.NoArgs,
+is the mean over the repositories of each one's mean. Where a suite knows the
+lines that answer, it also counts hits and citations that overlap them; questions
+that a repository cannot answer count as right where that is said.
+
+--save keeps a run with what was found for each question and why; --compare tells
+by question what got better and what got worse since then. With --with no suite
+is run: two saved runs are compared.`,
+		Example: "  coderag-ls eval --suite eval/lines --answers\n  coderag-ls eval --suite eval/lines --embed.provider static --save before.json\n" +
+			"  coderag-ls eval --suite eval/lines --embed.provider static --compare before.json\n  coderag-ls eval --compare before.json --with after.json --json",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(suites) == 0 {
+			switch {
+			case o.with != "" && (o.compare == "" || len(suites) > 0 || o.save != ""):
+				return usagef("--with names the run to compare with that of --compare; it goes without --suite and --save")
+			case o.with != "":
+				return a.compareSaved(o.compare, o.with)
+			case len(suites) == 0:
 				return usagef("--suite is missing: name a folder with queries.jsonl and meta.json")
 			}
-			return a.evaluate(cmd.Context(), suites, answers, questions)
+			return a.evaluate(cmd.Context(), suites, o)
 		},
 	}
 	cmd.Flags().StringArrayVar(&suites, "suite", nil, "suite `folder`, repeatable")
-	cmd.Flags().BoolVar(&answers, "answers", false, "ask too, and measure the first three citations")
-	cmd.Flags().BoolVar(&questions, "questions", false, "list every question whose best file is not a right one")
+	cmd.Flags().BoolVar(&o.answers, "answers", false, "ask too, and measure the first three citations")
+	cmd.Flags().StringVar(&o.save, "save", "", "write the run to `file`, to compare later ones with it")
+	cmd.Flags().StringVar(&o.compare, "compare", "", "tell what got better and worse since the run saved in `file`")
+	cmd.Flags().StringVar(&o.with, "with", "", "compare with the run saved in `file` instead of running suites")
+	cmd.Flags().BoolVar(&o.questions, "questions", false, "list every question whose best file is not a right one")
 	a.jsonFlag(cmd)
 	return cmd
 }
 
-func (a *app) evaluate(ctx context.Context, dirs []string, answers, questions bool) error {
+// evalOptions are the flags of the eval command.
+type evalOptions struct {
+	answers, questions  bool
+	save, compare, with string // files
+}
+
+// evalOutput is what --json prints.
+type evalOutput struct {
+	eval.Report
+	Comparison *eval.Comparison `json:"comparison,omitempty"`
+}
+
+func (a *app) compareSaved(before, after string) error {
+	b, err := eval.ReadSaved(before)
+	if err != nil {
+		return err
+	}
+	n, err := eval.ReadSaved(after)
+	if err != nil {
+		return err
+	}
+	c := eval.Compare(b, n)
+	if a.json {
+		return a.printJSON(c)
+	}
+	return a.print(a.comparisonText(c))
+}
+
+func (a *app) evaluate(ctx context.Context, dirs []string, o evalOptions) error {
+	// A file that cannot be read is told before an hour of measuring, not after.
+	var before eval.Saved
+	if o.compare != "" {
+		var err error
+		if before, err = eval.ReadSaved(o.compare); err != nil {
+			return err
+		}
+	}
 	layers, err := a.layers()
 	if err != nil {
 		return err
@@ -58,7 +109,9 @@ func (a *app) evaluate(ctx context.Context, dirs []string, answers, questions bo
 		}
 		defer os.RemoveAll(settings.Index.CacheDir)
 	}
-	var report eval.Report
+	var out evalOutput
+	var saved eval.Saved
+	var all []eval.Score
 	var b strings.Builder
 	for _, dir := range dirs {
 		suite, err := eval.Load(dir)
@@ -66,20 +119,36 @@ func (a *app) evaluate(ctx context.Context, dirs []string, answers, questions bo
 			return err
 		}
 		r, scores, err := eval.Run(ctx, suite, measured(settings), eval.Options{
-			Answers:  answers,
+			Answers:  o.answers,
 			Progress: func(suite, repo string, done, total int) { a.note("%s: %s (%d of %d)", suite, repo, done, total) },
 		})
 		if err != nil {
 			return err
 		}
-		report.Suites = append(report.Suites, r)
+		out.Suites = append(out.Suites, r)
+		saved.Suites = append(saved.Suites, eval.Save(r, scores))
+		all = append(all, scores...)
+		if len(r.Missing) > 0 {
+			a.note("%s: without %s, which is not there (scripts/eval-corpora.sh gets it)", r.Name, strings.Join(r.Missing, ", "))
+		}
 		b.WriteString(a.suiteText(r))
-		if questions {
+		if o.questions {
 			b.WriteString(a.missedText(scores))
 		}
 	}
+	b.WriteString(refusedText(all))
+	if o.save != "" {
+		if err := eval.WriteSaved(o.save, saved); err != nil {
+			return err
+		}
+	}
+	if o.compare != "" {
+		c := eval.Compare(before, saved)
+		out.Comparison = &c
+		b.WriteString(a.comparisonText(c))
+	}
 	if a.json {
-		return a.printJSON(report)
+		return a.printJSON(out)
 	}
 	return a.print(b.String())
 }
@@ -87,10 +156,22 @@ func (a *app) evaluate(ctx context.Context, dirs []string, answers, questions bo
 func (a *app) suiteText(r eval.SuiteReport) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d questions, %d left out\n", a.out.Paint(terminal.Bold, a.out.Text(r.Name)), r.Queries, r.LeftOut)
-	fmt.Fprintf(&b, "  NDCG@10 %.4f (per question %.4f, by chunk %.4f)  MRR@10 %.4f  recall@5 %.4f  recall@10 %.4f\n",
-		r.NDCG10, r.NDCG10Query, r.NDCG10Chunk, r.MRR10, r.Recall5, r.Recall10)
+	if r.Queries > r.Absent {
+		fmt.Fprintf(&b, "  NDCG@10 %.4f (per question %.4f, by chunk %.4f)  MRR@10 %.4f  recall@1 %.4f  recall@5 %.4f  recall@10 %.4f\n",
+			r.NDCG10, r.NDCG10Query, r.NDCG10Chunk, r.MRR10, r.Recall1, r.Recall5, r.Recall10)
+	}
+	if r.Lines10 != nil {
+		fmt.Fprintf(&b, "  the answer's lines (%d questions) in the first ten hits: %.4f", r.LineQueries, *r.Lines10)
+		if r.CitationLines1 != nil {
+			fmt.Fprintf(&b, ", in the first citation: %.4f, in the first three: %.4f", *r.CitationLines1, *r.CitationLines3)
+		}
+		b.WriteString("\n")
+	}
 	if r.Citations3 != nil {
 		fmt.Fprintf(&b, "  a right file among the first three citations: %.4f, no answer: %.4f\n", *r.Citations3, *r.NoAnswer)
+	}
+	if r.Refused != nil {
+		fmt.Fprintf(&b, "  %d questions that have no answer, told so: %.4f\n", r.Absent, *r.Refused)
 	}
 	for _, part := range []struct {
 		by     string
@@ -102,6 +183,9 @@ func (a *app) suiteText(r eval.SuiteReport) string {
 			if g.Citations3 != nil {
 				fmt.Fprintf(&b, "  cited %.4f", *g.Citations3)
 			}
+			if g.CitationLines1 != nil {
+				fmt.Fprintf(&b, "  lines %.4f %.4f", *g.CitationLines1, *g.CitationLines3)
+			}
 			b.WriteString("\n")
 		}
 	}
@@ -111,7 +195,7 @@ func (a *app) suiteText(r eval.SuiteReport) string {
 func (a *app) missedText(scores []eval.Score) string {
 	var b strings.Builder
 	for _, s := range scores {
-		if s.MRR == 1 {
+		if s.MRR == 1 || s.Question.Absent {
 			continue
 		}
 		var right []string
@@ -152,22 +236,22 @@ func (m measuredEngine) Search(ctx context.Context, query string, k int) ([]eval
 	}
 	hits := make([]eval.Hit, len(r.Hits))
 	for i, h := range r.Hits {
-		hits[i] = eval.Hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine}
+		hits[i] = eval.Hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Why: h.Why}
 	}
 	return hits, nil
 }
 
 // Ask implements eval.Engine.
-func (m measuredEngine) Ask(ctx context.Context, query string) ([]eval.Hit, error) {
+func (m measuredEngine) Ask(ctx context.Context, query string) (eval.Answer, error) {
 	r, err := m.view.Ask(ctx, wire.AskParams{SearchParams: wire.SearchParams{Query: query}}, nil)
 	if err != nil {
-		return nil, err
+		return eval.Answer{}, err
 	}
-	hits := make([]eval.Hit, len(r.Citations))
+	answer := eval.Answer{Citations: make([]eval.Hit, len(r.Citations)), Refused: r.NoAnswer}
 	for i, c := range r.Citations {
-		hits[i] = eval.Hit{Path: c.Path, StartLine: c.StartLine, EndLine: c.EndLine}
+		answer.Citations[i] = eval.Hit{Path: c.Path, StartLine: c.StartLine, EndLine: c.EndLine, Why: c.Why}
 	}
-	return hits, nil
+	return answer, nil
 }
 
 // Close implements eval.Engine.

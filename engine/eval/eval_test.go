@@ -79,8 +79,12 @@ func (s scripted) Search(_ context.Context, q string, k int) ([]eval.Hit, error)
 	return nil, nil
 }
 
-func (s scripted) Ask(ctx context.Context, q string) ([]eval.Hit, error) { return s.Search(ctx, q, 3) }
-func (s scripted) Close() error                                          { return nil }
+func (s scripted) Ask(ctx context.Context, q string) (eval.Answer, error) {
+	hits, err := s.Search(ctx, q, 3)
+	return eval.Answer{Citations: hits}, err
+}
+
+func (s scripted) Close() error { return nil }
 
 func TestRun(t *testing.T) {
 	s, err := eval.Load(suite(t, questions))

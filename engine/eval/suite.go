@@ -1,6 +1,7 @@
 // Package eval measures retrieval and answers on suites of questions whose
-// answers are known. A suite is a folder with queries.jsonl, meta.json and
-// repos/<repo>/.
+// answers are known, and compares two runs. A suite is a folder with
+// queries.jsonl, meta.json and repos/<repo>/; meta.json's checkouts names
+// another folder than repos.
 package eval
 
 import (
@@ -33,6 +34,9 @@ type Question struct {
 	Secondary []Place `json:"secondary"`
 	Category  string  `json:"category"`
 	Language  string  `json:"language"`
+	// Absent says that the repository has nothing that answers the question: the
+	// right thing to do is to say so. Such a question has no Relevant.
+	Absent bool `json:"absent,omitempty"`
 }
 
 // project is what the question's results are averaged by.
@@ -50,6 +54,8 @@ type Suite struct {
 	Questions []Question
 	// roots limits what is indexed, by project or repository; "" for all.
 	roots map[string]string
+	// checkouts holds the repositories.
+	checkouts string
 }
 
 // Load reads a suite.
@@ -60,12 +66,17 @@ func Load(dir string) (*Suite, error) {
 		return nil, fmt.Errorf("reading the suite %s: %w", dir, err)
 	}
 	var m struct {
-		Repos map[string]struct {
+		Checkouts string `json:"checkouts"`
+		Repos     map[string]struct {
 			Root *string `json:"root"`
 		} `json:"repos"`
 	}
 	if err := json.Unmarshal(meta, &m); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", filepath.Join(dir, "meta.json"), err)
+	}
+	s.checkouts = filepath.Join(dir, "repos")
+	if m.Checkouts != "" {
+		s.checkouts = filepath.Join(dir, filepath.FromSlash(m.Checkouts))
 	}
 	for name, r := range m.Repos {
 		if r.Root != nil {
@@ -90,6 +101,9 @@ func Load(dir string) (*Suite, error) {
 		if q.Repo == "" || !filepath.IsLocal(filepath.FromSlash(q.Repo)) {
 			return nil, fmt.Errorf("reading %s, line %d: %q is not the name of a repository", path, n, q.Repo)
 		}
+		if q.Absent && len(q.Relevant)+len(q.Secondary) > 0 {
+			return nil, fmt.Errorf("reading %s, line %d: question %s is absent and has answers", path, n, q.ID)
+		}
 		s.Questions = append(s.Questions, q)
 	}
 	if err := lines.Err(); err != nil {
@@ -100,7 +114,7 @@ func Load(dir string) (*Suite, error) {
 
 // Checkout is the directory of a repository.
 func (s *Suite) Checkout(repo string) string {
-	return filepath.Join(s.Dir, "repos", filepath.FromSlash(repo))
+	return filepath.Join(s.checkouts, filepath.FromSlash(repo))
 }
 
 // Root is the slash path, relative to the checkout, of the folder of a
