@@ -11,7 +11,7 @@ MODEL   := $(CACHE)/model-dir
 # Source packages that the end-to-end tests ask about.
 CORPORA := $(CACHE)/corpora
 SUITES  ?= $(wildcard eval/*/queries.jsonl)
-GOFILES := $(shell find . -name '*.go' -not -path './$(CACHE)/*')
+GOFILES := $(shell find . -name '*.go' -not -path './$(CACHE)/*' -not -path './eval/*')
 
 .DEFAULT_GOAL := help
 .PHONY: help build install test test-race lint vuln generate model test-model demo bench walk kill soak eval clean
@@ -89,10 +89,12 @@ kill:
 soak:
 	$(GO) run ./internal/soak $(SOAK)
 
-## eval: measure retrieval quality on the suites under eval/ (SUITES=...)
+## eval: measure retrieval on the suites under eval/ (SUITES='FOLDER/queries.jsonl ...', EVALFLAGS='--save FILE')
+EVALFLAGS ?= --embed.provider static
 eval: build
 	@if [ -z "$(SUITES)" ]; then echo "eval: no suite: SUITES='FOLDER/queries.jsonl ...' names some"; exit 2; fi
-	$(BIN) eval --answers $(foreach s,$(SUITES),--suite $(dir $(s)))
+	@GO="$(GO)" scripts/eval-corpora.sh $(CACHE)/eval
+	$(BIN) eval --answers $(EVALFLAGS) $(foreach s,$(SUITES),--suite $(dir $(s)))
 
 ## clean: remove what was built and downloaded into this checkout
 clean:

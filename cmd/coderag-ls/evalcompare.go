@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func (a *app) comparisonText(c eval.Comparison) string {
 			{"wrongly refused", s.Before.NoAnswer, s.After.NoAnswer},
 			{"rightly refused", s.Before.Refused, s.After.Refused},
 		} {
-			if m.before != nil && m.after != nil && *m.before != *m.after {
+			if m.before != nil && m.after != nil && math.Abs(*m.after-*m.before) >= 0.00005 {
 				fmt.Fprintf(&b, "  %-22s %.4f -> %.4f (%+.4f)\n", m.name, *m.before, *m.after, *m.after-*m.before)
 			}
 		}

@@ -1,5 +1,10 @@
 package eval
 
+import (
+	"maps"
+	"slices"
+)
+
 // sum adds up the scores of questions that have an answer.
 type sum struct{ n, ndcg, chunk, mrr, r1, r5, r10, asked, cited, silent, lined, lines10, askedLines, lines1, lines3 float64 }
 
@@ -83,8 +88,9 @@ func Summary(scores []Score) SuiteReport {
 	}
 	r.NDCG10Query, r.NDCG10Chunk, r.MRR10 = all.ndcg/all.n, all.chunk/all.n, all.mrr/all.n
 	r.Recall1, r.Recall5, r.Recall10 = all.r1/all.n, all.r5/all.n, all.r10/all.n
-	for _, s := range project {
-		r.NDCG10 += s.ndcg / s.n
+	// In a fixed order, so that the last digit does not depend on chance.
+	for _, name := range slices.Sorted(maps.Keys(project)) {
+		r.NDCG10 += project[name].ndcg / project[name].n
 	}
 	r.NDCG10 /= float64(len(project))
 	r.LineQueries, r.Lines10 = int(all.lined), mean(all.lines10, all.lined)
