@@ -15,6 +15,7 @@ import (
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
 	"coderag-ls/lsp"
+	"coderag-ls/metrics"
 	"coderag-ls/watcher"
 )
 
@@ -56,7 +57,11 @@ connections are closed before anything is answered.`,
 			if err != nil {
 				return err
 			}
-			opts := a.serverOptions(layers, log)
+			if err := metrics.CheckAddress(layers.Settings().Metrics.Listen); err != nil {
+				return errors.Join(usageError{err}, closeLog())
+			}
+			meter := metrics.New(version(), log)
+			opts := a.serverOptions(layers, log, meter)
 			ctx := cmd.Context()
 			switch {
 			case listen != "":
@@ -70,7 +75,7 @@ connections are closed before anything is answered.`,
 				log.Info("ended by a signal")
 				err = nil
 			}
-			return errors.Join(err, closeLog())
+			return errors.Join(err, meter.Close(), closeLog())
 		},
 	}
 	f := cmd.Flags()
@@ -98,13 +103,14 @@ func (s stdio) Close() error {
 	return nil
 }
 
-// serverOptions join the language server with the engine and the watcher.
-func (a *app) serverOptions(layers config.Layers, log *slog.Logger) lsp.Options {
+// serverOptions join the language server with the engine, the watcher and the
+// metrics.
+func (a *app) serverOptions(layers config.Layers, log *slog.Logger, meter *metrics.Server) lsp.Options {
 	return lsp.Options{
 		Version:  version(),
 		Logger:   log,
 		Settings: layers,
-		Open:     openShared,
+		Open:     opener(meter),
 		Watch: func(ctx context.Context, w lsp.Watched, roots []file.Root, s config.Settings) {
 			if err := watch(ctx, w, roots, s, log); err != nil {
 				w.SetWatch(lsp.WatchState{

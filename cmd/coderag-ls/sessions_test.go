@@ -8,6 +8,7 @@ import (
 	"coderag-ls/engine/config"
 	"coderag-ls/lsp"
 	"coderag-ls/lsp/lsptest"
+	"coderag-ls/metrics"
 )
 
 // sessionHost is the server as this program puts it together, with its index in
@@ -23,7 +24,7 @@ func sessionHost(t testing.TB) lsptest.Host {
 			}
 			a := &app{stdin: nil, stdout: io.Discard, stderr: io.Discard, flags: map[string]string{}}
 			a.open()
-			return a.serverOptions(layers, slog.New(slog.DiscardHandler))
+			return a.serverOptions(layers, slog.New(slog.DiscardHandler), metrics.New("test", nil))
 		},
 	}
 }

@@ -15,10 +15,10 @@ type shared struct{ *attach.Workspace }
 func (s shared) NewView() lsp.View { return s.Workspace.NewView() }
 
 // openShared attaches to the process that keeps the index, or becomes it.
-func openShared(ctx context.Context, o engine.Options) (lsp.Workspace, error) {
+func openShared(ctx context.Context, o engine.Options) (shared, error) {
 	w, err := attach.Open(ctx, attach.Options{Options: o})
 	if err != nil {
-		return nil, err
+		return shared{}, err
 	}
 	return shared{w}, nil
 }

@@ -53,12 +53,13 @@ var layers = []layer{
 	{"attach/socket", nil, "processes of one user, whatever they say"},
 	{"attach", []string{"attach/socket", "engine", "engine/config", "engine/file", "engine/store", "engine/wire", "internal/jsonrpc"}, "store: only whose lock it is"},
 	{"internal/jsonrpc", nil, "messages, whatever they are about"},
+	{"metrics", []string{"engine/wire"}, "figures, whoever counts them"},
 	{"lsp/lsptest", []string{"engine", "engine/config", "engine/file", "engine/snippet", "engine/text", "engine/wire", "lsp"}, ""},
 	{"mcp", []string{"engine", "engine/config", "engine/file", "engine/text", "engine/wire"}, ""},
 
 	// The program joins everything; nothing imports it.
 	{"cmd/coderag-ls/internal/terminal", nil, "knows terminals, not what is shown"},
-	{"cmd/...", []string{"cmd/...", "attach", "engine", "engine/...", "lsp", "mcp", "watcher"}, ""},
+	{"cmd/...", []string{"cmd/...", "attach", "engine", "engine/...", "lsp", "mcp", "metrics", "watcher"}, ""},
 	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
 	{"internal/bench", []string{"engine", "engine/...", "lsp", "lsp/lsptest"}, "measures, also what an editor sees"},
 	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},
@@ -77,6 +78,7 @@ var owners = map[string][]string{
 	"github.com/hashicorp/golang-lru/v2":     {"engine/search/cached"},
 	"github.com/kljensen/snowball":           {"engine/lexical"},
 	"github.com/pelletier/go-toml/v2":        {"engine/config", "engine/graph"}, // settings, Cargo.toml
+	"github.com/prometheus/client_golang":    {"metrics"},
 	"github.com/rivo/uniseg":                 {"cmd/coderag-ls/internal/terminal"},
 	"github.com/schollz/progressbar/v3":      {"cmd/coderag-ls/internal/terminal"},
 	"github.com/smacker/go-tree-sitter":      {"engine/chunk/treesitter"},
@@ -100,6 +102,8 @@ var shared = []string{"golang.org/x/mod", "golang.org/x/sys", "golang.org/x/term
 // testOnly are modules that only tests and tools import.
 var testOnly = []string{
 	"github.com/go-enry/go-enry/v2", // the languages' table is compared with it
+	"github.com/prometheus/client_model",
+	"github.com/prometheus/common", // what a scrape gives is read as Prometheus does
 	"go.uber.org/goleak",
 	"golang.org/x/tools", // txtar in lsp/lsptest, go/packages here
 	"honnef.co/go/tools", // staticcheck
