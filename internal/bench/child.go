@@ -116,11 +116,13 @@ func runChild(ctx context.Context, mode string, args []string) error {
 }
 
 // open opens the engine with the model in the binary alone: MiniLM would go on
-// in the background for an hour.
+// in the background for an hour. Questions are asked again and again, and are
+// to be searched each time.
 func open(ctx context.Context, root file.Root, cache string, changed func()) (*engine.Engine, error) {
 	s := config.Default()
 	s.Index.CacheDir = cache
 	s.Embed.Provider = "static"
+	s.Search.CacheSize = 0
 	return engine.Open(ctx, engine.Options{Roots: []file.Root{root}, Settings: s, Changed: changed})
 }
 
