@@ -32,23 +32,9 @@ func (a *app) comparisonText(c eval.Comparison) string {
 	var b strings.Builder
 	for _, s := range c.Suites {
 		fmt.Fprintf(&b, "%s: %d questions better, %d worse, %d the same\n", a.out.Paint(terminal.Bold, a.out.Text(s.Name)), len(s.Better), len(s.Worse), s.Same)
-		for _, m := range []struct {
-			name          string
-			before, after *float64
-		}{
-			{"NDCG@10", &s.Before.NDCG10, &s.After.NDCG10},
-			{"MRR@10", &s.Before.MRR10, &s.After.MRR10},
-			{"recall@1", &s.Before.Recall1, &s.After.Recall1},
-			{"recall@5", &s.Before.Recall5, &s.After.Recall5},
-			{"lines, ten hits", s.Before.Lines10, s.After.Lines10},
-			{"lines, first citation", s.Before.CitationLines1, s.After.CitationLines1},
-			{"lines, three citations", s.Before.CitationLines3, s.After.CitationLines3},
-			{"files, three citations", s.Before.Citations3, s.After.Citations3},
-			{"wrongly refused", s.Before.NoAnswer, s.After.NoAnswer},
-			{"rightly refused", s.Before.Refused, s.After.Refused},
-		} {
-			if m.before != nil && m.after != nil && math.Abs(*m.after-*m.before) >= 0.00005 {
-				fmt.Fprintf(&b, "  %-22s %.4f -> %.4f (%+.4f)\n", m.name, *m.before, *m.after, *m.after-*m.before)
+		for _, name := range slices.Sorted(maps.Keys(s.Means)) {
+			if m := s.Means[name]; math.Abs(m[1]-m[0]) >= 0.00005 {
+				fmt.Fprintf(&b, "  %-16s %.4f -> %.4f (%+.4f)\n", name, m[0], m[1], m[1]-m[0])
 			}
 		}
 		b.WriteString(a.changesText("better", s.Better))

@@ -14,12 +14,13 @@ type Comparison struct {
 // SuiteComparison is what changed in one suite. Better and Worse are ordered by
 // how much changed, most first.
 type SuiteComparison struct {
-	Name   string      `json:"name"`
-	Before SuiteReport `json:"before"`
-	After  SuiteReport `json:"after"`
-	Better []Change    `json:"better"`
-	Worse  []Change    `json:"worse"`
-	Same   int         `json:"same"` // questions of both runs that did neither
+	Name string `json:"name"`
+	// Means are the means of each measure before and after, over the questions
+	// for which both runs have it.
+	Means  map[string][2]float64 `json:"means"`
+	Better []Change              `json:"better"`
+	Worse  []Change              `json:"worse"`
+	Same   int                   `json:"same"` // questions of both runs that did neither
 	// OnlyBefore and OnlyAfter are the questions that one run has not.
 	OnlyBefore []string `json:"onlyBefore,omitempty"`
 	OnlyAfter  []string `json:"onlyAfter,omitempty"`
@@ -65,7 +66,8 @@ func Compare(before, after Saved) Comparison {
 }
 
 func compareSuite(before, after SavedSuite) SuiteComparison {
-	out := SuiteComparison{Name: after.Report.Name, Before: before.Report, After: after.Report, Better: []Change{}, Worse: []Change{}}
+	out := SuiteComparison{Name: after.Report.Name, Means: map[string][2]float64{}, Better: []Change{}, Worse: []Change{}}
+	counts := map[string]float64{}
 	old := make(map[string]*Result, len(before.Results))
 	for i := range before.Results {
 		old[before.Results[i].ID] = &before.Results[i]
@@ -78,6 +80,13 @@ func compareSuite(before, after SavedSuite) SuiteComparison {
 			continue
 		}
 		delete(old, now.ID)
+		for name, a := range now.Measures {
+			if b, ok := then.Measures[name]; ok {
+				m := out.Means[name]
+				out.Means[name] = [2]float64{m[0] + b, m[1] + a}
+				counts[name]++
+			}
+		}
 		switch c := change(then, now); {
 		case c.Total > unchanged:
 			out.Better = append(out.Better, c)
@@ -86,6 +95,10 @@ func compareSuite(before, after SavedSuite) SuiteComparison {
 		default:
 			out.Same++
 		}
+	}
+	for name, n := range counts {
+		m := out.Means[name]
+		out.Means[name] = [2]float64{m[0] / n, m[1] / n}
 	}
 	for i := range before.Results {
 		if id := before.Results[i].ID; old[id] != nil {

@@ -132,6 +132,12 @@ func TestCompare(t *testing.T) {
 	if len(s.Better) != 1 || len(s.Worse) != 1 || s.Same != 2 || !slices.Equal(s.OnlyBefore, []string{"far"}) || !slices.Equal(s.OnlyAfter, []string{"new"}) {
 		t.Fatalf("%+v", s)
 	}
+	if m := s.Means["citationLines1"]; m != [2]float64{0, 1} {
+		t.Errorf("means over the one question with lines of both runs: %v", m)
+	}
+	if m := s.Means["refused"]; m != [2]float64{0.5, 0} {
+		t.Errorf("means of refusals: %v", m)
+	}
 	b, w := s.Better[0], s.Worse[0]
 	if b.ID != "near" || b.Before.Rank != 2 || b.After.Rank != 1 || b.After.Right.Why[0] != "words" || b.Measures["citationLines1"] != [2]float64{0, 1} {
 		t.Errorf("better: %+v", b)
