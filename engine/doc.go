@@ -59,6 +59,8 @@
 // intent, names, paths, hints, terms. [coderag-ls/engine/search] applies
 // filters, searches words and vectors at the same time, fuses the lists, and
 // ranks files by a linear formula whose parts can be told in words.
+// [coderag-ls/engine/search/cached] keeps what was found while the index stays as
+// it is.
 // [coderag-ls/engine/answer] makes an answer of the best chunks: what the thing
 // is, the lines that matter, where it is used. Every citation is read again
 // from the text as it stands; lines that moved are found again, lines that are
@@ -68,7 +70,8 @@
 // around an answer and makes a budgeted context for others to read. [coderag-ls/engine/snippet] writes cited snippets into
 // documents, recognises them again for ever after, finds their lines where they
 // went to ([View.Citations]) and mends what no longer holds.
-// [coderag-ls/engine/eval] measures it all.
+// [coderag-ls/engine/eval] measures it all; [coderag-ls/engine/requests] keeps the
+// figures of the last requests for the status.
 //
 // [coderag-ls/engine/wire] declares every request and result once, and
 // [coderag-ls/engine/config] every setting; documentation and schemas are
@@ -81,6 +84,8 @@
 // when it ends one of them takes over. Only cmd/coderag-ls knows; to the language
 // server it is a workspace like any other. [coderag-ls/internal/jsonrpc] carries
 // the messages of both.
+//
+// [coderag-ls/metrics] offers a server's figures to Prometheus where that is wanted.
 //
 // # This package
 //

