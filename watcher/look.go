@@ -234,6 +234,9 @@ func (t *tree) place(ctx context.Context, b *batch) bool {
 			t.unwatch(path, d)
 			if l, err := t.list(path); err == nil {
 				d.take(l)
+				if l.modTime == 0 { // something came or went just now
+					t.report(path, b)
+				}
 				for name, s := range l.files { // what was told last was not heard
 					if time.Since(time.Unix(0, s.modTime)) < coarse {
 						t.report(filepath.Join(path, name), b)

@@ -386,7 +386,7 @@ func (ix *Index) touched(r *root, rels []string) (items []*item, dirs bool) {
 		_, have := r.known.get(rel)
 		if !looks[i].file && (looks[i].dir || !have) {
 			tops[rel] = true
-			dirs = dirs || slices.Contains(r.listing.Dirs, rel) // the ignore files in it are gone, too
+			dirs = dirs || r.hadDir(rel) // the ignore files in it are gone, too
 		}
 		if have || !looks[i].ignored && !looks[i].dir {
 			it := item{root: r, rel: rel, prio: prioTouched, recent: now}

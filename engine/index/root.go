@@ -124,6 +124,20 @@ func (r *root) looked(rel string) {
 	}
 }
 
+// hadDir reports whether the last scan found a directory that holds files, be they
+// left out. mu is held.
+func (r *root) hadDir(rel string) bool {
+	if slices.Contains(r.listing.Dirs, rel) {
+		return true
+	}
+	for path := range r.skips {
+		if strings.HasPrefix(path, rel+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // total is how many files are to be indexed, as far as is known. mu is held.
 func (r *root) total() int {
 	n := len(r.known.files) + len(r.unseen)
