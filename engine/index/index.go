@@ -19,7 +19,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -145,6 +144,7 @@ type Index struct {
 
 	scans    *scanner
 	vectors  *vectorizer
+	ruled    atomic.Uint64 // times that a root's rules were made again
 	counters struct{ batches, embedded, cacheHits, commits atomic.Int64 }
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
