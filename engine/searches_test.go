@@ -307,3 +307,42 @@ func TestC15Status(t *testing.T) {
 		t.Errorf("scores %+v", r.Scores)
 	}
 }
+
+// TestC13Rules: whether a buffer counts is for the ignore rules to say, as they
+// are now; nothing found under other rules is given.
+func TestC13Rules(t *testing.T) {
+	dir := fill(t)
+	ignore := filepath.Join(dir, ".git", "info", "exclude") // no file of the workspace: the index stays as it is
+	write(t, ignore, "*.plan\n")
+	e := open(t, settings(t), dir)
+	defer e.Close()
+	v := e.NewView()
+	defer v.Close()
+	upToDate(t, v)
+	var open []file.Change
+	for _, name := range []string{"a.plan", "b.txt"} {
+		open = append(open, file.Change{Path: filepath.Join(dir, name), Kind: file.Opened, Text: "The wombats move north in " + name + ".\n"})
+	}
+	if err := v.Apply(t.Context(), "open", open); err != nil {
+		t.Fatal(err)
+	}
+	p := wire.SearchParams{Query: "wombats move north"}
+	for _, hidden := range []bool{true, false, true} {
+		rules := ""
+		if hidden {
+			rules = "*.plan\n"
+		}
+		write(t, ignore, rules)
+		if err := e.Touch(t.Context(), "test", nil, true); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Sync(t.Context(), wire.SyncParams{Scan: true}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if res := asked(t, v, p); has(res, "a.plan") == hidden || !has(res, "b.txt") {
+				t.Errorf("ignored: %v, cache hit: %v, hits %+v", hidden, res.Metrics.CacheHit, res.Hits)
+			}
+		}
+	}
+}

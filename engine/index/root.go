@@ -340,6 +340,7 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 		}
 	}
 	r.rules, r.listing, r.skips, r.skipped, r.unseen, r.since = rules, listing, skips, skipped, unseen, nil
+	ix.ruled.Add(1)
 	r.mu.Unlock()
 	if len(glances) >= manyNew {
 		ix.queue.push(glances...)

@@ -30,7 +30,7 @@ type View struct {
 	// The last snapshot and what it was made of. The pointers are weak: a client
 	// that asks nothing for long must not keep an old index in memory.
 	base, current weak.Pointer[Snapshot]
-	made          uint64
+	made, ruled   uint64
 }
 
 // buffer is one text of an open document. It is immutable.
@@ -142,8 +142,9 @@ func (v *View) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 	v.mu.Lock()
 	changes := v.changes
+	ruled := v.ix.ruled.Load() // which buffers count is for the rules to say
 	base := v.ix.Snapshot()
-	if last := v.current.Value(); last != nil && v.base.Value() == base && v.made == changes {
+	if last := v.current.Value(); last != nil && v.base.Value() == base && v.made == changes && v.ruled == ruled {
 		v.mu.Unlock()
 		return last, nil
 	}
@@ -171,9 +172,9 @@ func (v *View) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if len(parts) > 0 {
 		next = base.with(parts, lists, nil, false)
 		next.Seq = v.ix.seq.Add(1)
-		next.state = State{base: weak.Make(base), view: weak.Make(v), changes: changes}
+		next.state = State{base: weak.Make(base), view: weak.Make(v), changes: changes, ruled: ruled}
 	}
-	v.parts, v.base, v.current, v.made = kept, weak.Make(base), weak.Make(next), changes
+	v.parts, v.base, v.current, v.made, v.ruled = kept, weak.Make(base), weak.Make(next), changes, ruled
 	return next, nil
 }
 
@@ -185,6 +186,7 @@ type State struct {
 	base    weak.Pointer[Snapshot] // what the index published
 	view    weak.Pointer[View]     // whose buffers stand in front of it, if any do
 	changes uint64                 // of the view
+	ruled   uint64                 // Index.ruled
 }
 
 // State returns what names the snapshot's content.
