@@ -304,8 +304,9 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 	inWork := ix.queue.inWork(r) // before known is read: what is sealed in between is in one of the two
 	r.mu.Lock()
 	gone := r.known.all()
+	inHand := make(map[string]bool, len(inWork))
 	for _, rel := range inWork {
-		gone[rel] = known{}
+		gone[rel], inHand[rel] = known{}, true
 	}
 	for _, e := range listing.Entries {
 		k, have := r.known.get(e.Path)
@@ -318,10 +319,13 @@ func (ix *Index) scan(ctx context.Context, r *root) (int, error) {
 		}
 		it := item{root: r, rel: e.Path}
 		it.prio, it.recent = ix.focus.of(spot{r, e.Path}, e.ModTime.UnixNano())
+		if !have && inHand[e.Path] {
+			it.glanced = worded // when its turn comes, what is made of it now is searchable
+		}
 		items = append(items, &it)
 		if snap.File(r.workspacePath(e.Path)) == nil {
 			first := it
-			first.glance = true
+			first.glance, first.glanced = true, notGlanced
 			glances = append(glances, &first)
 		}
 	}

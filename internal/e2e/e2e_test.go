@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"coderag-ls/engine/snippet"
 	"coderag-ls/engine/text"
@@ -124,6 +125,9 @@ func TestRealRepositories(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := lsptest.Start(t, lsptest.Config{Client: lsptest.VSCode, Folders: []string{dir}, Dial: dial(binary)})
 			cov := e.Sync(wire.SyncParams{}).Coverage
+			for deadline := time.Now().Add(time.Minute); cov.Stale && time.Now().Before(deadline); {
+				cov = e.Sync(wire.SyncParams{}).Coverage // the watcher's first look comes at any time
+			}
 			if cov.Indexed == 0 || cov.Pending != 0 || cov.Stale || cov.Indexed != cov.Total {
 				t.Fatalf("after sync: %+v", cov)
 			}
