@@ -399,6 +399,9 @@ var ErrEnded = errors.New("the connection ended")
 // decoded into result unless that is nil. It must not be called where the
 // dispatcher would wait for it.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	if c.ended {
 		c.mu.Unlock()
