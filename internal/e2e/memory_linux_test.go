@@ -1,13 +1,15 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"coderag-ls/engine/wire"
 )
@@ -40,6 +42,22 @@ func wordy(t *testing.T, files int) string {
 	return dir
 }
 
+// mostResident is the most memory in MiB that a process had so far, 0 where it is
+// gone. What the system tells once it has ended counts what this process had when
+// it started it, too.
+func mostResident(pid int) int64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(data), "VmHWM:")
+	var kib int64
+	if _, err := fmt.Sscan(after, &kib); err != nil {
+		return 0
+	}
+	return kib >> 10
+}
+
 // The program stays under its memory limit, says what it left out, answers with
 // what it has, and goes on when it may use more.
 func TestMemoryLimit(t *testing.T) {
@@ -52,14 +70,31 @@ func TestMemoryLimit(t *testing.T) {
 	index := func(limit int) (st wire.Status, peak int64) {
 		t.Helper()
 		cmd := h.command(t.Context(), "--root", dir, "index", "--json", "--embed.provider", "static", "--index.memoryLimit", fmt.Sprint(limit))
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("with %d MiB: %v", limit, err)
-		}
-		if err := json.Unmarshal(out, &st); err != nil {
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		return st, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				peak = max(peak, mostResident(cmd.Process.Pid))
+				continue
+			case err := <-ended:
+				if err != nil {
+					t.Fatalf("with %d MiB: %v", limit, err)
+				}
+			}
+			break
+		}
+		if err := json.Unmarshal(out.Bytes(), &st); err != nil {
+			t.Fatal(err)
+		}
+		return st, peak
 	}
 	st, peak := index(limit)
 	c := st.Coverage
