@@ -411,21 +411,17 @@ func (ix *Index) touched(r *root, rels []string) (items []*item, dirs bool) {
 // missed has a file looked at that is indexed and could not be read: it is gone,
 // or its mode changed, which no scan sees.
 func (ix *Index) missed(abs string) {
-	r, rel, ok := ix.locate(abs)
-	if !ok {
-		return
-	}
-	r.mu.Lock()
-	k, have := r.known.get(rel)
-	r.mu.Unlock()
-	if have && k.skip == "" {
-		ix.queue.push(&item{root: r, rel: rel, prio: prioTouched})
-	}
+	ix.doubt(abs, func(known) bool { return true })
 }
 
 // seen has a file looked at whose text is not what is indexed, though its time
 // and size may say so.
 func (ix *Index) seen(abs string, hash file.Hash) {
+	ix.doubt(abs, func(k known) bool { return k.hash != hash })
+}
+
+// doubt has an indexed file looked at where what is known of it is doubtful.
+func (ix *Index) doubt(abs string, doubtful func(known) bool) {
 	r, rel, ok := ix.locate(abs)
 	if !ok {
 		return
@@ -433,7 +429,7 @@ func (ix *Index) seen(abs string, hash file.Hash) {
 	r.mu.Lock()
 	k, have := r.known.get(rel)
 	r.mu.Unlock()
-	if have && k.skip == "" && k.hash != hash {
+	if have && k.skip == "" && doubtful(k) {
 		ix.queue.push(&item{root: r, rel: rel, prio: prioTouched})
 	}
 }
