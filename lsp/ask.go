@@ -13,18 +13,11 @@ func (s *server) ask(ctx context.Context, req *request, p AskParams) (*AskResult
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.working(p.WorkDoneToken, "coderag: answering", p.Query)
+	view, done, err := s.question(ctx, req, "coderag: answering", p.WorkDoneToken, &p.SearchParams)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	view, err := s.manager.viewFor(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	if p.Document, err = s.optionalDocument(ctx, req, view, p.Document); err != nil {
-		return nil, err
-	}
 	var emit func(engine.Event)
 	if partial != nil {
 		emit = func(e engine.Event) { s.progress(partial, partialOf(e)) }
