@@ -28,10 +28,12 @@ const (
 	liveSaves     = 40
 	switchedFiles = 5000
 	largestEdited = 900_000 // bytes
+	takeOvers     = 3       // of each kind
 
 	maxEditP50   = 50 // ms
 	maxEditP95   = 150
 	maxSaveP50   = 1000
+	maxTakeOver  = 3 // s
 	lookInterval = 5 * time.Millisecond
 )
 
@@ -64,15 +66,16 @@ func benchLive(e *env) (section, error) {
 
 // live is a session in a workspace that changes.
 type live struct {
-	tb     testing.TB
-	ctx    context.Context
-	dir    string
-	binary string
-	cache  string
-	editor *lsptest.Editor
-	files  []string
-	rng    *rand.Rand
-	n      int
+	tb      testing.TB
+	ctx     context.Context
+	dir     string
+	binary  string
+	cache   string
+	editor  *lsptest.Editor
+	process *exec.Cmd // editor's server
+	files   []string
+	rng     *rand.Rand
+	n       int
 }
 
 func startLive(tb testing.TB, e *env) *live {
@@ -118,6 +121,7 @@ func (l *live) dial(testing.TB) (io.ReadWriteCloser, func() error) {
 	l.must(err)
 	cmd.Stdout = w
 	l.must(cmd.Start())
+	l.process = cmd
 	l.must(w.Close())
 	return connection{out, in, out}, cmd.Wait
 }
@@ -167,7 +171,43 @@ func (l *live) measure() ([]row, error) {
 	rows = append(rows, row{what: "restart to the first answer", ours: time.Since(began).Seconds(), unit: "s", most: maxWarmStart})
 	l.editor.Sync(wire.SyncParams{Scan: true, Vectors: true})
 	rows = append(rows, row{what: "restart, chunks embedded", ours: float64(l.status().Counters.Embedded), unit: "chunks"})
+	rested, busy := l.takeOvers()
+	rows = append(rows,
+		row{what: "owner killed at rest to the other window's answer, slowest", ours: rested.Seconds(), unit: "s", most: maxTakeOver},
+		row{what: "owner killed after a change to the other window's answer, slowest", ours: busy.Seconds(), unit: "s", most: maxTakeOver})
 	return rows, l.editor.Shutdown()
+}
+
+// takeOvers kills the process that owns the index while another window is
+// attached, and asks there at once: at rest, and just after files have changed
+// on disk, so that nothing of that is written yet.
+func (l *live) takeOvers() (rested, busy time.Duration) {
+	for i := range 2 * takeOvers {
+		owner := l.process
+		l.start() // attached to the owner
+		if i%2 == 1 {
+			for range 20 {
+				path := l.pick()
+				l.write(path, l.read(path)+"\n// "+l.word()+" changed.\n")
+			}
+			l.editor.Sync(wire.SyncParams{Scan: true})
+		}
+		l.must(owner.Process.Kill())
+		began := time.Now()
+		var answer wire.AskResult
+		l.editor.MustCall(lsp.MethodAsk, wire.AskParams{SearchParams: wire.SearchParams{Query: questions()[i%len(questions())]}}, &answer)
+		took := time.Since(began)
+		if len(answer.Citations) == 0 {
+			l.tb.Fatalf("no answer after the owner was killed")
+		}
+		if i%2 == 1 {
+			busy = max(busy, took)
+		} else {
+			rested = max(rested, took)
+		}
+		l.editor.Sync(wire.SyncParams{Scan: true, Vectors: true})
+	}
+	return rested, busy
 }
 
 // edits types a line into open files, ten times each.
