@@ -37,6 +37,22 @@ const (
 	// same.
 	MethodPause  = "coderag/pause"
 	MethodResume = "coderag/resume"
+	// MethodPrompt shows what MethodAsk would send to a language model, and sends
+	// nothing: AskParams -> PromptResult.
+	MethodPrompt = "coderag/prompt"
+	// MethodComplete is asked of the client by the server, where the client's
+	// capabilities say experimental.coderag.complete: true and no other model is
+	// set: the client's own language model completes CompleteParams ->
+	// CompleteResult. While it does, the client sends the text as it comes in
+	// $/progress notifications with the partialResultToken of the parameters, the
+	// value {kind: "text", text}; it may send none and answer with the whole. The
+	// server takes the request back ($/cancelRequest) when the user cancels or its
+	// time is over: no more tokens should be spent then.
+	MethodComplete = "coderag/complete"
+	// MethodSecret is asked of the client by the server, where the client's
+	// capabilities say experimental.coderag.secret: true: a key from the client's
+	// secret store, SecretParams -> SecretResult.
+	MethodSecret = "coderag/secret"
 	// MethodStatusChanged is the notification, a few times a second at most,
 	// that the state of the index changed: Status without skippedFiles.
 	MethodStatusChanged = "coderag/statusChanged"
@@ -77,6 +93,7 @@ type (
 	Status        = wire.Status
 	SyncResult    = wire.SyncResult
 	PauseResult   = wire.PauseResult
+	PromptResult  = wire.PromptResult
 )
 
 // Token is a progress token of the client's: a number or a string, sent back

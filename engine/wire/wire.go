@@ -61,7 +61,13 @@ type AskParams struct {
 	// TokenBudget is the context's size in tokens, 0 for the model's window.
 	TokenBudget int    `json:"tokenBudget,omitempty"`
 	History     []Turn `json:"history,omitempty"`
+	// LLM is "none" where this question is to be answered without a language
+	// model whatever is set, else "".
+	LLM string `json:"llm,omitempty"`
 }
+
+// LLMNone is the value of AskParams.LLM that does without a language model.
+const LLMNone = "none"
 
 // RangeParams are those of coderag/similar and coderag/explain.
 type RangeParams struct {
@@ -154,6 +160,9 @@ type Plan struct {
 	Requests     []Request `json:"requests"`
 	// Fallback names the filter relaxation that was needed, "" if none.
 	Fallback string `json:"fallback,omitempty"`
+	// Notes tell what a language model did to the plan, one sentence for each
+	// step, and why a step had no effect.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Coverage says how complete and fresh the index was.
@@ -183,6 +192,19 @@ type Metrics struct {
 	TokensUsed int                `json:"tokensUsed"`
 	TopScore   float64            `json:"topScore"`
 	MeanScore  float64            `json:"meanScore"`
+	LLM        *LLMUsage          `json:"llm,omitempty"` // where a language model was asked
+}
+
+// LLMUsage is what a language model was asked for one question.
+type LLMUsage struct {
+	Calls int `json:"calls"`
+	// InputTokens and OutputTokens are the provider's count where it tells, else
+	// a quarter of the bytes.
+	InputTokens  int `json:"inputTokens"`
+	OutputTokens int `json:"outputTokens"`
+	// FirstToken is the time in ms from the call that wrote the answer to its
+	// first text, 0 where none came.
+	FirstToken float64 `json:"firstToken"`
 }
 
 // ModelInfo names the models an answer used.
@@ -205,7 +227,18 @@ type AskResult struct {
 	Truncated bool       `json:"truncated"`
 	FollowUps []string   `json:"followUps"`
 	NoAnswer  bool       `json:"noAnswer"` // nothing relevant was found
+	// Unsupported are the sentences of a language model that are marked
+	// UnsupportedMark in the answer: they cite nothing, or name what does not
+	// stand in the lines that they cite.
+	Unsupported []string `json:"unsupported,omitempty"`
+	// Notice says in one sentence why a language model that is set did not write
+	// the answer, or not all of it. It is part of Answer, too.
+	Notice string `json:"notice,omitempty"`
 }
+
+// UnsupportedMark stands behind each sentence of a language model that its
+// citations do not support.
+const UnsupportedMark = "*(unsupported)*"
 
 // Hit is one ranked chunk.
 type Hit struct {
@@ -488,4 +521,94 @@ type CitedDocument struct {
 	URI       string            `json:"uri"`
 	Path      string            `json:"path"`
 	Citations []CheckedCitation `json:"citations"`
+}
+
+// The roles of messages.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+)
+
+// Message is one message to a language model.
+type Message struct {
+	Role    string `json:"role"` // system, user, assistant
+	Content string `json:"content"`
+}
+
+// The purposes of a completion.
+const (
+	PurposeAnswer   = "answer"   // writes the answer
+	PurposeRoute    = "route"    // makes retrieval requests of the question
+	PurposeEvaluate = "evaluate" // judges what was found
+	PurposeRerank   = "rerank"   // rates one passage
+	PurposeExpand   = "expand"   // finds other words for the question
+)
+
+// CompleteParams are those of coderag/complete, which the server asks of a
+// client that offers its own language model. What they hold was searched for
+// secrets, and the user's rules on what is never sent were applied.
+type CompleteParams struct {
+	// PartialResultToken names the completion in $/progress notifications, by
+	// which the client sends the text as it comes: {kind: "text", text}.
+	PartialResultToken string    `json:"partialResultToken"`
+	Purpose            string    `json:"purpose"`
+	Messages           []Message `json:"messages"`
+	// Temperature and MaxTokens are wishes; a client whose model takes neither
+	// leaves them out.
+	Temperature float64 `json:"temperature"`
+	MaxTokens   int     `json:"maxTokens"`
+	// Schema is a JSON schema that the text must fit; null for free text. A
+	// client whose model cannot be held to one leaves it out: the messages ask
+	// for the same.
+	Schema any `json:"schema,omitempty"`
+}
+
+// CompleteResult is the answer to coderag/complete. A client that cannot
+// complete answers with an error, whose message the user is shown.
+type CompleteResult struct {
+	// Text is the whole text, also where all of it was sent before.
+	Text string `json:"text"`
+	// Model names the model, for the user.
+	Model string `json:"model"`
+	// FinishReason is "stop", or "length" where the text was cut at a limit.
+	FinishReason string `json:"finishReason,omitempty"`
+	// InputTokens and OutputTokens are 0 where the client does not know.
+	InputTokens  int `json:"inputTokens,omitempty"`
+	OutputTokens int `json:"outputTokens,omitempty"`
+}
+
+// The names of secrets.
+const (
+	SecretLLM   = "llm.apiKey"
+	SecretEmbed = "embed.apiKey"
+)
+
+// SecretParams are those of coderag/secret, by which the server asks a client
+// that has a secret store for a key. It is kept in memory, sent to BaseURL and
+// nowhere else, and never logged.
+type SecretParams struct {
+	Name    string `json:"name"` // llm.apiKey, embed.apiKey
+	BaseURL string `json:"baseUrl"`
+}
+
+// SecretResult is the answer to coderag/secret.
+type SecretResult struct {
+	Value string `json:"value"` // "" where there is none
+}
+
+// PromptResult is the answer to coderag/prompt: what coderag/ask with the same
+// parameters would send to the language model first. Nothing is sent.
+type PromptResult struct {
+	Model    string    `json:"model"`    // "" where none is set
+	Endpoint string    `json:"endpoint"` // where it would be sent to: a URL, "editor", or ""
+	Messages []Message `json:"messages"`
+	// Places are the lines of the workspace in it, as path:start-end.
+	Places []string `json:"places"`
+	// Withheld are the files that are never sent (setting llm.neverSend) and
+	// would have been.
+	Withheld []string `json:"withheld"`
+	// Redacted counts the secrets that were replaced, by their kind.
+	Redacted   map[string]int `json:"redacted"`
+	TokenCount int            `json:"tokenCount"` // estimated: a quarter of the bytes
 }
