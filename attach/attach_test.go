@@ -220,6 +220,12 @@ func TestShare(t *testing.T) {
 	if err != nil || !explained.Found || explained.Definitions[0].Path != "zoo.go" {
 		t.Errorf("explained %+v, %v", explained, err)
 	}
+	for _, v := range []*View{mine, theirs} {
+		lines, err := v.Excerpt(ctx, wire.ExcerptParams{Path: "zoo.go", StartLine: 1, EndLine: 1})
+		if want, _, _ := strings.Cut(source("Numbat"), "\n"); err != nil || lines.Text != want {
+			t.Errorf("excerpt %+v, %v", lines, err)
+		}
+	}
 	packed, err := theirs.Context(ctx, wire.AskParams{SearchParams: wire.SearchParams{Query: "what counts marsupials?"}})
 	if err != nil || !strings.Contains(packed.Content, "Numbat") {
 		t.Errorf("context %q, %v", packed.Content, err)

@@ -83,6 +83,7 @@ type backendView interface {
 	Explain(ctx context.Context, name string, near wire.Document) (wire.ExplainResult, error)
 	Symbols(ctx context.Context, path string) ([]engine.SymbolUse, error)
 	Citations(ctx context.Context, p wire.CitationsParams) (wire.CitationsResult, error)
+	Excerpt(ctx context.Context, p wire.ExcerptParams) (wire.ExcerptResult, error)
 	Status(ctx context.Context) (wire.Status, error)
 	Reindex(ctx context.Context, p wire.ReindexParams) error
 	SetPaused(ctx context.Context, paused bool) error

@@ -36,6 +36,7 @@ const (
 	methodSymbols   = "view/symbols"
 	methodResolve   = "view/resolve"
 	methodCitations = "view/citations"
+	methodExcerpt   = "view/excerpt"
 	methodStatus    = "view/status"
 	methodReindex   = "view/reindex"
 	methodSync      = "view/sync"

@@ -184,6 +184,11 @@ func (v *remoteView) Citations(ctx context.Context, p wire.CitationsParams) (wir
 	return askView[wire.CitationsParams, wire.CitationsResult](ctx, v, methodCitations, p)
 }
 
+// Excerpt implements backendView.
+func (v *remoteView) Excerpt(ctx context.Context, p wire.ExcerptParams) (wire.ExcerptResult, error) {
+	return askView[wire.ExcerptParams, wire.ExcerptResult](ctx, v, methodExcerpt, p)
+}
+
 // Status implements backendView.
 func (v *remoteView) Status(ctx context.Context) (wire.Status, error) {
 	r, err := askView[struct{}, statusResult](ctx, v, methodStatus, struct{}{})

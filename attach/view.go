@@ -171,6 +171,11 @@ func (v *View) Resolve(path string) (abs string, ok bool) {
 	return r.Content, r.OK && err == nil
 }
 
+// Excerpt returns lines of an indexed file as they stand.
+func (v *View) Excerpt(ctx context.Context, p wire.ExcerptParams) (wire.ExcerptResult, error) {
+	return asked(ctx, v, func(i backendView) (wire.ExcerptResult, error) { return i.Excerpt(ctx, p) })
+}
+
 // Citations tells what became of a document's citations.
 func (v *View) Citations(ctx context.Context, p wire.CitationsParams) (wire.CitationsResult, error) {
 	return asked(ctx, v, func(i backendView) (wire.CitationsResult, error) { return i.Citations(ctx, p) })
