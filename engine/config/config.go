@@ -19,6 +19,7 @@ type Settings struct {
 	Embed   Embed
 	Search  Search
 	Answer  Answer
+	LLM     LLM
 	LSP     LSP
 	Log     Log
 	Metrics Metrics
@@ -98,6 +99,32 @@ type Answer struct {
 	TokenBudget    int `setting:"answer.tokenBudget" default:"8000" min:"0" max:"1000000" seed:"TS" doc:"Tokens of the context; 0 for the model's window."`
 	ReservedTokens int `setting:"answer.reservedTokens" default:"2000" min:"0" max:"100000" seed:"TS" doc:"Tokens kept free for the answer."`
 	MaxCitations   int `setting:"answer.maxCitations" default:"8" min:"1" max:"50" doc:"Citations of an answer without a language model."`
+}
+
+// LLM are the settings of the language model. All are the machine's: a
+// repository neither decides where its text is sent nor what is spent on it.
+type LLM struct {
+	Provider          string   `setting:"llm.provider" default:"auto" enum:"auto,openai,client,none" scope:"machine" doc:"Who writes answers. auto: the server at llm.baseUrl where that and llm.model are set, else the editor's own model where it offers one, else nobody; openai: that server only; client: the editor only; none: answers are extracted from the code without a language model."`
+	BaseURL           string   `setting:"llm.baseUrl" default:"" scope:"machine" doc:"Base URL of an OpenAI-compatible server: https://api.openai.com/v1, http://localhost:11434/v1 (Ollama), http://localhost:8080/v1 (llama.cpp), http://localhost:8000/v1 (vLLM), http://localhost:1234/v1 (LM Studio). The code that answers a question is sent there. The key comes from CODERAG_LLM_API_KEY, llm.apiKeyFile or the editor's secret store."`
+	Model             string   `setting:"llm.model" default:"" scope:"machine" doc:"Name of the model at llm.baseUrl."`
+	APIKeyFile        string   `setting:"llm.apiKeyFile" default:"" scope:"machine" doc:"File that holds the key for llm.baseUrl on its first line; nobody but you may be able to read it."`
+	CAFile            string   `setting:"llm.caFile" default:"" scope:"machine" doc:"File of certificates (PEM) that are trusted beside the system's for llm.baseUrl and embed.baseUrl."`
+	Timeout           int      `setting:"llm.timeout" default:"120000" min:"100" max:"3600000" scope:"machine" doc:"Milliseconds that all calls for one question may take; then what was found without a language model is shown."`
+	FirstTokenTimeout int      `setting:"llm.firstTokenTimeout" default:"20000" min:"50" max:"3600000" scope:"machine" doc:"Milliseconds until a call's first text."`
+	Retries           int      `setting:"llm.retries" default:"2" min:"0" max:"10" scope:"machine" doc:"How often a call is made again where the server cannot be reached, fails or asks to come later."`
+	MaxTokens         int      `setting:"llm.maxTokens" default:"4096" min:"64" max:"1000000" seed:"PRD" scope:"machine" doc:"Most tokens of an answer."`
+	Temperature       float64  `setting:"llm.temperature" default:"0.3" min:"0" max:"2" seed:"PRD" scope:"machine" doc:"Temperature that answers are written at; models that take none ignore it."`
+	Window            int      `setting:"llm.window" default:"16384" min:"1024" max:"10000000" scope:"machine" doc:"Tokens that the model takes, question and answer together. It bounds the context, and is all of it where answer.tokenBudget is 0."`
+	MaxCalls          int      `setting:"llm.maxCalls" default:"24" min:"1" max:"1000" scope:"machine" doc:"Most calls for one question, all steps together."`
+	QuestionTokens    int      `setting:"llm.questionTokens" default:"100000" min:"1000" max:"100000000" scope:"machine" doc:"Most tokens, sent and received, for one question, all steps together."`
+	Router            string   `setting:"llm.router" default:"auto" enum:"auto,always,off" scope:"machine" doc:"Let the model split a question into searches. auto: where it asks for several things; off: never, rules do."`
+	RouterModel       string   `setting:"llm.routerModel" default:"" scope:"machine" doc:"Name of the model at llm.baseUrl that routes, evaluates, ranks and expands; empty for llm.model."`
+	Evaluate          bool     `setting:"llm.evaluate" default:"false" scope:"machine" doc:"Let the model judge what was found before it answers, and search again where something is missing, twice at most."`
+	Rerank            bool     `setting:"llm.rerank" default:"false" scope:"machine" doc:"Let the model rate the best passages, one call for each."`
+	RerankTopN        int      `setting:"llm.rerankTopN" default:"8" min:"2" max:"50" scope:"machine" doc:"How many passages are rated."`
+	Expand            bool     `setting:"llm.expand" default:"false" scope:"machine" doc:"Let the model add words that code may use for what the question asks."`
+	NeverSend         []string `setting:"llm.neverSend" default:"" scope:"machine" doc:"Folders and glob patterns of files whose text is never sent to a language model or an embeddings server, such as secrets/ or **/*.pem."`
+	AuditLog          string   `setting:"llm.auditLog" default:"" scope:"machine" doc:"File to which all that is sent to a language model is appended, one JSON object a line; empty for none. Only you can read it."`
 }
 
 // LSP are the settings of the language server's features.

@@ -147,7 +147,7 @@ func fromTree(source Source, origin string, tree map[string]any) (layer, []Probl
 			case !known:
 				message = unknown(name, slices.Collect(maps.Keys(settings)))
 			case source == FromWorkspace && d.Scope == Machine:
-				message = "is not taken from a workspace's configuration, because it runs, loads, reads or writes files of this machine; set it in the user file, the environment or the client's initialization options"
+				message = "is not taken from a workspace's configuration, because it says what runs here, which files are read or written, or what is sent where; set it in the user file, the environment or the client's initialization options"
 			default:
 				v, err := d.check(tree[key])
 				if err == nil {
@@ -180,9 +180,16 @@ func clientsOwn(source Source, name string) bool {
 	return (source == FromInit || source == FromWorkspace) && (group == "server" || group == "trace")
 }
 
+// The environment variables that hold keys. They are no settings, so that no
+// list of settings shows them and no file can hold them.
+const (
+	LLMKeyVariable   = "CODERAG_LLM_API_KEY"
+	EmbedKeyVariable = "CODERAG_EMBED_API_KEY"
+)
+
 // WithEnv takes the environment, as os.Environ returns it. Variables whose
 // names start with CODERAG_ but are no setting's are Problems, except
-// CODERAG_TEST_*. An empty variable counts as not set.
+// CODERAG_TEST_* and those of keys. An empty variable counts as not set.
 func (l Layers) WithEnv(environ []string) (Layers, []Problem) {
 	settings := map[string]Setting{}
 	for _, d := range Table() {
@@ -192,7 +199,8 @@ func (l Layers) WithEnv(environ []string) (Layers, []Problem) {
 	var problems []Problem
 	for _, entry := range environ {
 		name, text, ok := strings.Cut(entry, "=")
-		if !ok || text == "" || !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") {
+		if !ok || text == "" || !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") ||
+			name == LLMKeyVariable || name == EmbedKeyVariable {
 			continue
 		}
 		problem := Problem{Source: FromEnv, Origin: name, Name: name}

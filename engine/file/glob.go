@@ -19,6 +19,23 @@ type userGlob struct {
 	open  bool // "**" follows fixed
 }
 
+// Globs are glob patterns of a setting. They name folders, base names or paths
+// within a workspace folder, as index.exclude does.
+type Globs struct{ globs []userGlob }
+
+// NewGlobs reads patterns; the error names one that is none.
+func NewGlobs(patterns []string) (Globs, error) {
+	globs, err := compileGlobs(patterns)
+	return Globs{globs}, err
+}
+
+// Match reports whether a slash-separated path relative to its folder, or a
+// folder above it, is named.
+func (g Globs) Match(rel string) bool {
+	_, ok := matchGlobs(g.globs, rel, path.Base(rel))
+	return ok
+}
+
 func compileGlobs(patterns []string) ([]userGlob, error) {
 	var globs []userGlob
 	for _, p := range patterns {

@@ -45,21 +45,26 @@ var layers = []layer{
 	{"engine/requests", []string{"engine/wire"}, "figures, whatever was asked"},
 	{"engine/search/searchtest", []string{"engine/..."}, "workspaces for tests"},
 	{"engine/answer", []string{"engine/chunk", "engine/config", "engine/file", "engine/index", "engine/lexical", "engine/query", "engine/search", "engine/text", "engine/wire"}, ""},
+	{"engine/llm", []string{"engine/wire"}, "models, whatever they are asked"},
+	{"engine/llm/redact", nil, "text"},
+	{"engine/llm/...", []string{"engine/llm", "engine/wire"}, ""},
+	{"engine/ground", []string{"engine/answer", "engine/text", "engine/wire"}, "what a model says, whichever it is"},
 	{"engine/pack", []string{"engine/answer", "engine/chunk", "engine/config", "engine/file", "engine/graph", "engine/index", "engine/search", "engine/text", "engine/wire"}, "answer: only how citations and code are written"},
 	{"engine", []string{"engine/..."}, "the facade joins its parts"},
 
 	// Doors see the facade and the leaves, never the parts.
-	{"lsp", []string{"engine", "engine/chunk", "engine/config", "engine/file", "engine/snippet", "engine/text", "engine/wire", "internal/jsonrpc"}, "chunk: only the comment syntaxes that snippets are written with"},
+	{"lsp", []string{"assist", "engine/llm", "engine", "engine/chunk", "engine/config", "engine/file", "engine/snippet", "engine/text", "engine/wire", "internal/jsonrpc"}, "chunk: only the comment syntaxes that snippets are written with"},
 	{"attach/socket", nil, "processes of one user, whatever they say"},
 	{"attach", []string{"attach/socket", "engine", "engine/config", "engine/file", "engine/store", "engine/wire", "internal/jsonrpc"}, "store: only whose lock it is"},
 	{"internal/jsonrpc", nil, "messages, whatever they are about"},
+	{"assist", []string{"engine", "engine/answer", "engine/config", "engine/file", "engine/ground", "engine/llm", "engine/llm/...", "engine/text", "engine/wire"}, "on a view, wherever its index is; models and keys stay in the client's process"},
 	{"metrics", []string{"engine/wire"}, "figures, whoever counts them"},
 	{"lsp/lsptest", []string{"engine", "engine/config", "engine/file", "engine/snippet", "engine/text", "engine/wire", "lsp"}, ""},
 	{"mcp", []string{"engine", "engine/config", "engine/file", "engine/text", "engine/wire"}, ""},
 
 	// The program joins everything; nothing imports it.
 	{"cmd/coderag-ls/internal/terminal", nil, "knows terminals, not what is shown"},
-	{"cmd/...", []string{"cmd/...", "attach", "engine", "engine/...", "lsp", "mcp", "metrics", "watcher"}, ""},
+	{"cmd/...", []string{"cmd/...", "assist", "attach", "engine", "engine/...", "lsp", "mcp", "metrics", "watcher"}, ""},
 	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
 	{"internal/bench", []string{"engine", "engine/...", "lsp", "lsp/lsptest"}, "measures, also what an editor sees"},
 	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},
@@ -80,6 +85,7 @@ var owners = map[string][]string{
 	"github.com/pelletier/go-toml/v2":        {"engine/config", "engine/graph"}, // settings, Cargo.toml
 	"github.com/prometheus/client_golang":    {"metrics"},
 	"github.com/rivo/uniseg":                 {"cmd/coderag-ls/internal/terminal"},
+	"github.com/sashabaranov/go-openai":      {"engine/llm/openai"},
 	"github.com/schollz/progressbar/v3":      {"cmd/coderag-ls/internal/terminal"},
 	"github.com/smacker/go-tree-sitter":      {"engine/chunk/treesitter"},
 	"github.com/spf13/cobra":                 {"cmd/coderag-ls"},
