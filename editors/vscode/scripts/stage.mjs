@@ -1,0 +1,68 @@
+// Lays the extension out as it is packaged: bundles, manifest with the server's
+// settings, notices, and the server where one is given. Tests run the same.
+//
+//   node scripts/stage.mjs --out DIR [--server FILE] [--version V]
+import { build } from 'esbuild';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const here = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const repository = path.dirname(path.dirname(here));
+const { values } = parseArgs({ options: { out: { type: 'string' }, server: { type: 'string' }, version: { type: 'string' } } });
+if (!values.out) throw new Error('--out DIR is missing');
+const out = path.resolve(values.out);
+fs.rmSync(out, { recursive: true, force: true });
+fs.mkdirSync(path.join(out, 'dist'), { recursive: true });
+
+const common = { bundle: true, minify: true, absWorkingDir: here, metafile: true, logLevel: 'warning', legalComments: 'none' };
+const bundles = await Promise.all([
+  build({ ...common, entryPoints: ['src/main.ts'], outfile: path.join(out, 'dist/main.js'), platform: 'node', format: 'cjs', target: 'node20', external: ['vscode'], banner: { js: 'const CODERAG_LOADED=performance.now();' } }),
+  build({ ...common, entryPoints: ['src/webview/index.ts'], outfile: path.join(out, 'dist/webview.js'), platform: 'browser', format: 'iife', target: 'es2022' }),
+]);
+
+// The settings are the server's own table: they cannot differ from it.
+const manifest = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
+manifest.contributes.configuration.push(...settingGroups(JSON.parse(fs.readFileSync(path.join(here, 'settings.generated.json'), 'utf8'))));
+if (values.version) manifest.version = values.version;
+delete manifest.scripts;
+delete manifest.devDependencies;
+delete manifest.private;
+fs.writeFileSync(path.join(out, 'package.json'), JSON.stringify(manifest, null, 2) + '\n');
+
+fs.cpSync(path.join(here, 'media'), path.join(out, 'media'), { recursive: true });
+for (const file of ['README.md', 'CHANGELOG.md']) fs.copyFileSync(path.join(here, file), path.join(out, file));
+fs.copyFileSync(path.join(repository, 'LICENSE'), path.join(out, 'LICENSE'));
+fs.writeFileSync(path.join(out, 'NOTICE'), notices(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))));
+if (values.server) {
+  const file = path.join(out, 'server', path.basename(values.server));
+  fs.mkdirSync(path.dirname(file));
+  fs.copyFileSync(values.server, file);
+  fs.chmodSync(file, 0o755);
+}
+
+/** One group of settings for each first word, as the settings editor shows them. */
+function settingGroups(properties) {
+  const groups = new Map();
+  for (const [key, property] of Object.entries(properties)) {
+    const word = key.split('.')[1];
+    if (!groups.has(word)) groups.set(word, { title: word[0].toUpperCase() + word.slice(1), order: groups.size + 1, properties: {} });
+    groups.get(word).properties[key] = property;
+  }
+  return [...groups.values()];
+}
+
+/** The licences of what was bundled, after the project's own notice. */
+function notices(inputs) {
+  const packages = [...new Set(inputs.map((input) => /^(?:.*node_modules\/)((?:@[^/]+\/)?[^/]+)/.exec(input)).filter(Boolean).map((match) => match[0]))].sort();
+  const parts = [fs.readFileSync(path.join(repository, 'NOTICE'), 'utf8').trimEnd(), 'The extension holds parts of these packages:'];
+  for (const folder of packages) {
+    const dir = path.join(here, folder);
+    const { name, version, license } = JSON.parse(fs.readFileSync(path.join(dir, 'package.json'), 'utf8'));
+    const file = fs.readdirSync(dir).find((entry) => /^licen[cs]e/i.test(entry));
+    if (!file) throw new Error(`${name} ${version} carries no licence`);
+    parts.push(`${name} ${version} (${license})\n\n${fs.readFileSync(path.join(dir, file), 'utf8').trim()}`);
+  }
+  return parts.join('\n\n' + '-'.repeat(72) + '\n\n') + '\n';
+}
