@@ -14,7 +14,7 @@ SUITES  ?= $(wildcard eval/*/queries.jsonl)
 GOFILES := $(shell find . -name '*.go' -not -path './$(CACHE)/*' -not -path './eval/*')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test test-race lint vuln generate model test-model demo bench walk kill soak eval clean
+.PHONY: help build install test test-race lint vuln generate model test-model code-model test-code-model demo bench walk kill soak eval clean
 
 ## help: list the targets
 help:
@@ -29,7 +29,7 @@ install:
 	$(GO) install -trimpath -ldflags '-s -w' ./cmd/coderag-ls
 
 ## test: everything that must hold: lint, tests with the race detector, known vulnerabilities
-test: modules lint test-model test-corpora test-race vuln
+test: modules lint test-code-model test-model test-corpora test-race vuln
 
 .PHONY: modules
 modules:
@@ -66,6 +66,20 @@ test-corpora:
 test-model: build
 	@CODERAG=$(BIN) scripts/model.sh --optional --dir $(MODEL) --variants int8,fp32
 
+## code-model: make the embedded code model from source code (model/README.md; MIRRORS=FOLDER, CODE_MODEL_FLAGS='--init table')
+CODE_MODEL       := $(CACHE)/code-model
+CODE_MODEL_FLAGS ?=
+code-model: test-model
+	@python="$$(scripts/code-model-venv.sh $(CODE_MODEL)/venv model/requirements.txt model/requirements-minilm.txt)"; \
+	[ -n "$$python" ] || exit 1; \
+	PYTHONPATH=model "$$python" -m codemodel --work $(CODE_MODEL) all $(CODE_MODEL_FLAGS) && \
+	PYTHONPATH=model "$$python" -m codemodel --work $(CODE_MODEL) measure engine/embed/static/code-256.cesm $(CODE_MODEL)/code.cesm
+
+## test-code-model: the tests of the code model's recipe, where Python and pip are at hand
+test-code-model:
+	@python="$$(scripts/code-model-venv.sh $(CODE_MODEL)/venv-test model/requirements.txt)"; \
+	if [ -z "$$python" ]; then echo "code-model: its recipe is not tested"; else cd model && "$$python" -m pytest -p no:cacheprovider; fi
+
 ## demo: index a real repository and ask it three questions
 demo: build
 	@CODERAG=$(BIN) scripts/demo.sh $(MODEL)
@@ -95,6 +109,42 @@ eval: build
 	@if [ -z "$(SUITES)" ]; then echo "eval: no suite: SUITES='FOLDER/queries.jsonl ...' names some"; exit 2; fi
 	@GO="$(GO)" scripts/eval-corpora.sh $(CACHE)/eval
 	$(BIN) eval --answers $(EVALFLAGS) $(foreach s,$(SUITES),--suite $(dir $(s)))
+
+# Editors for the tests below; nothing is installed outside of it.
+EDITORS := $(CACHE)/editors
+NVIM    := $(EDITORS)/bin/nvim
+NVIMRUN  = CODERAG_TEST_BIN="$(CURDIR)/$(BIN)" CODERAG_TEST_CORPUS="$(CURDIR)/$(CORPORA)/requests-2.32.5" CODERAG_TEST_TMUX="$$(PATH="$(CURDIR)/$(EDITORS)/bin:$$PATH" command -v tmux)" \
+	$(NVIM) --clean --headless -l editors/neovim/tests/run.lua
+
+## test-neovim: the Neovim plugin end to end, in Neovim 0.11.4 (needs pip) with tmux (TEST=PATTERN)
+.PHONY: test-neovim flake-neovim lint-neovim docs-neovim test-clients
+test-neovim: build test-corpora
+	@scripts/editors.sh $(EDITORS) neovim tmux
+	@$(NVIMRUN) $(TEST)
+
+## flake-neovim: the same 20 times under load; one failure fails (FLAKES)
+FLAKES ?= 20
+flake-neovim: build test-corpora
+	@scripts/editors.sh $(EDITORS) neovim tmux
+	@scripts/under-load.sh $(FLAKES) sh -c '$(NVIMRUN) $(TEST)'
+
+## test-clients: other LSP clients: pytest-lsp, Emacs, Vim with ALE (needs pip and apt)
+test-clients: build test-corpora
+	@scripts/editors.sh $(EDITORS) neovim pytest-lsp emacs vim-ale
+	@CODERAG_TEST_BIN="$(CURDIR)/$(BIN)" CODERAG_TEST_CORPUS="$(CURDIR)/$(CORPORA)/requests-2.32.5" CODERAG_TEST_EDITORS="$(CURDIR)/$(EDITORS)" PYTHONPATH="$(EDITORS)/pytest-lsp-1.0.1" \
+	  python3 -P -m pytest -q -p no:cacheprovider -c editors/clients/pytest.ini editors/clients
+
+## lint-neovim: luacheck and stylua on the plugin (needs apt and npm)
+STYLUA ?= --check
+lint-neovim:
+	@scripts/editors.sh $(EDITORS) luacheck stylua
+	@$(EDITORS)/bin/luacheck editors/neovim --quiet --config editors/neovim/.luacheckrc
+	@node editors/neovim/scripts/stylua.mjs $(EDITORS)/stylua/node_modules/@johnnymorganz/stylua $(STYLUA) $(filter-out %/settings.lua %/wire.lua %/types.lua,$(wildcard editors/neovim/*/*.lua editors/neovim/lua/coderag/*.lua))
+
+# The help file and the types of options, from the plugin's code.
+docs-neovim:
+	@scripts/editors.sh $(EDITORS) neovim
+	@$(NVIM) --clean --headless -l editors/neovim/scripts/vimdoc.lua
 
 ## clean: remove what was built and downloaded into this checkout
 clean:

@@ -61,10 +61,16 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	luaTypes, err := luaWire(root)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{
-		"docs/settings.md":                       []byte(settingsPage()),
-		"docs/wire.md":                           []byte(wire),
-		"editors/vscode/settings.generated.json": schema,
+		"editors/neovim/lua/coderag/settings.lua": []byte(luaSettings()),
+		"editors/neovim/lua/coderag/wire.lua":     []byte(luaTypes),
+		"docs/settings.md":                        []byte(settingsPage()),
+		"docs/wire.md":                            []byte(wire),
+		"editors/vscode/settings.generated.json":  schema,
 	}
 	for name, part := range map[string]struct{ begin, end, text string }{
 		"README.md":                      {"<!-- settings: generated, see internal/gen -->\n", "<!-- /settings -->\n", settingsTable()},

@@ -1,0 +1,3 @@
+std = 'luajit'
+globals = { 'vim', 'arg' }
+max_line_length = false

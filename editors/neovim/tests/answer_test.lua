@@ -1,0 +1,286 @@
+-- The answer window, with the real program on a real repository.
+local question = 'how are cookies merged into a session?'
+
+--- Puts the cursor of the answer window on the n-th citation.
+local function onCitation(t, c, n)
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  for _ = 1, n or 1 do
+    t.keys(']c')
+  end
+  local cited = require('coderag.answer').under_cursor(c)
+  t.ok(cited, ('a citation under the cursor %s of\n%s'):format(vim.inspect(vim.api.nvim_win_get_cursor(0)), table.concat(t.lines(), '\n')))
+  return cited
+end
+
+--- The lines at a window's cursor, as many as a text has.
+local function linesAtCursor(text)
+  local row = vim.api.nvim_win_get_cursor(0)[1]
+  local count = #vim.split(text, '\n')
+  return table.concat(vim.api.nvim_buf_get_lines(0, row - 1, row - 1 + count, false), '\n')
+end
+
+return {
+  {
+    name = 'an answer streams, and every citation opens its lines',
+    run = function(t)
+      t.repository()
+      t.edit()
+      local lsp = require('coderag.lsp')
+      local streamed, request = {}, lsp.request
+      lsp.request = function(client, method, params, opts, callback)
+        local on_partial = opts.on_partial
+        opts.on_partial = function(partial)
+          streamed[#streamed + 1] = partial
+          on_partial(partial)
+        end
+        return request(client, method, params, opts, callback)
+      end
+      local c, turn = t.ask(question)
+      local text, cited = '', 0
+      for _, partial in ipairs(streamed) do
+        text = text .. (partial.text or '')
+        cited = cited + (partial.citation and 1 or 0)
+      end
+      t.eq(vim.trim(text), vim.trim(turn.text), 'the text that streamed')
+      t.ok(cited >= #turn.order, 'every citation streamed')
+      t.eq(t.lines()[1], '# ' .. question, 'the heading')
+      t.eq(vim.bo.filetype, 'coderag', 'the filetype')
+      t.ok(vim.treesitter.highlighter.active[c.bufnr], 'tree-sitter highlights the answer')
+      t.ok(#turn.order > 2, 'several citations')
+      local answer = vim.api.nvim_get_current_win()
+      for n = 1, #turn.order do
+        vim.api.nvim_set_current_win(answer)
+        local one = onCitation(t, c, n)
+        t.keys('<CR>')
+        t.eq(vim.api.nvim_buf_get_name(0), t.workspace .. '/' .. one.path, 'the opened file')
+        t.eq(vim.api.nvim_win_get_cursor(0)[1], one.startLine, 'the opened line')
+        t.eq(linesAtCursor(one.text), one.text, 'the lines there')
+      end
+      t.eq(#vim.api.nvim_list_wins(), 2, 'the number of windows')
+    end,
+  },
+  {
+    name = 'in dirty buffers citations open the right lines',
+    run = function(t)
+      t.repository()
+      t.edit('src/requests/cookies.py')
+      vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# one', '# two', '# three' })
+      local c, turn = t.ask('what does merge_cookies do?')
+      local cited
+      for n = 1, #turn.order do
+        cited = onCitation(t, c, n)
+        if cited.path == 'src/requests/cookies.py' and cited.text:find('def merge_cookies') then
+          break
+        end
+        cited = nil
+      end
+      t.ok(cited, 'merge_cookies is cited')
+      local answer = vim.api.nvim_get_current_win()
+      t.keys('gf')
+      t.eq(linesAtCursor(cited.text), cited.text, 'the lines of the edited buffer')
+      t.ok(vim.bo.modified, 'the buffer is not saved')
+      -- After the answer lines come in above: the citation follows them.
+      vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# four', '# five' })
+      vim.api.nvim_set_current_win(answer)
+      t.keys('<CR>')
+      t.eq(vim.api.nvim_win_get_cursor(0)[1], cited.startLine + 2, 'the line where it moved to')
+      t.eq(linesAtCursor(cited.text), cited.text, 'the lines that moved')
+      t.message('have moved')
+      -- The lines themselves change: it says so.
+      vim.api.nvim_buf_set_lines(0, cited.startLine + 2, cited.startLine + 3, false, { '    changed' })
+      vim.api.nvim_set_current_win(answer)
+      t.keys('<CR>')
+      t.message('have changed since the answer')
+    end,
+  },
+  {
+    name = 'a cancelled answer leaves no stuck window and its handler never fires',
+    run = function(t)
+      t.repository()
+      local client = t.edit()
+      t.ask(question)
+      local pid = t.pid(client)
+      vim.uv.kill(pid, 'sigstop')
+      vim.cmd('CodeRagAsk where are redirects followed?')
+      local c = require('coderag.answer').current()
+      local turn = c.turns[1]
+      t.wait('the request', function()
+        return turn.request
+      end)
+      local id, fired = turn.request.id, 0
+      local callback = turn.request.callback
+      turn.request.callback = function(...)
+        fired = fired + 1
+        callback(...)
+      end
+      t.eq(turn.state, 'running', 'the state before')
+      t.keys('<C-c>')
+      t.eq({ turn.state, fired }, { 'cancelled', 1 }, 'the state after <C-c>')
+      vim.uv.kill(pid, 'sigcont')
+      t.wait('the server has let go of the request', function()
+        return not client.requests[id]
+      end)
+      t.eq({ turn.state, fired }, { 'cancelled', 1 }, 'the state after the server answered')
+      local marks = vim.api.nvim_buf_get_extmarks(c.bufnr, vim.api.nvim_create_namespace('coderag.notes'), 0, -1, { details = true })
+      t.contains(vim.inspect(marks), 'stopped', 'the note below the answer')
+      local _, again = t.ask('where are redirects followed?')
+      t.ok(#again.order > 0, 'the next answer has citations')
+      t.eq(require('coderag.lsp').busy(), 0, 'questions in flight')
+    end,
+  },
+  {
+    name = 'a server that is killed fails the question, and the next one starts another',
+    run = function(t)
+      t.repository()
+      local client = t.edit()
+      t.ask(question)
+      local pid = t.pid(client)
+      vim.uv.kill(pid, 'sigstop')
+      vim.cmd('CodeRagAsk where are redirects followed?')
+      local turn = require('coderag.answer').current().turns[1]
+      vim.uv.kill(pid, 'sigkill')
+      t.wait('the question failed', function()
+        return turn.state == 'failed'
+      end)
+      t.contains(turn.error, 'the server', 'the error')
+      local _, again = t.ask('where are redirects followed?')
+      t.ok(#again.order > 0, 'the next answer has citations')
+    end,
+  },
+  {
+    name = 'K previews, i inserts and undo takes it back, q closes',
+    run = function(t)
+      t.repository()
+      t.edit('src/requests/api.py')
+      vim.api.nvim_win_set_cursor(0, { 3, 0 })
+      local before, file = t.lines(), vim.api.nvim_get_current_buf()
+      local c = t.ask(question)
+      local cited = onCitation(t, c, 2)
+      t.keys('K')
+      t.eq(table.concat(t.float(), '\n'), cited.text, 'the preview')
+      vim.cmd('fclose!')
+      t.keys('i')
+      t.message('inserted ' .. cited.id)
+      local after = table.concat(t.lines(file), '\n')
+      t.contains(after, cited.id .. ' sha256:', 'the file')
+      t.contains(after, vim.trim(vim.split(cited.text, '\n')[2]), 'the file')
+      vim.api.nvim_buf_call(file, function()
+        vim.cmd('silent undo')
+      end)
+      t.eq(t.lines(file), before, 'the file after undo')
+      t.keys('q')
+      t.eq(vim.api.nvim_get_current_buf(), file, 'the buffer after q')
+      t.eq(#vim.api.nvim_list_wins(), 1, 'windows after q')
+      vim.cmd('CodeRag answers')
+      t.eq(vim.api.nvim_get_current_buf(), c.bufnr, 'the buffer after :CodeRag answers')
+    end,
+  },
+  {
+    name = 'conversations go on, are kept and come back',
+    run = function(t)
+      t.repository()
+      t.edit()
+      local first = t.ask(question)
+      vim.cmd('CodeRagAsk! where is it called?')
+      t.eq(#first.turns, 2, 'turns of the first conversation')
+      local turn = t.answered(first)
+      t.eq(turn.request, nil, 'its request')
+      t.contains(t.lines(), '# where is it called?', 'the answer window')
+      vim.ui.input = function(_, callback)
+        callback('and tested?')
+      end
+      t.keys('a')
+      t.eq(#first.turns, 3, 'turns after the key')
+      t.answered(first)
+      local second = t.ask('how are redirects followed?')
+      t.ok(second ~= first, 'another conversation')
+      t.eq(#vim.api.nvim_list_wins(), 2, 'windows')
+      t.eq(vim.fn.getcompletion('CodeRagAsk how are c', 'cmdline'), { 'cookies merged into a session?' }, 'completion')
+      t.ok(vim.list_contains(vim.fn.getcompletion('CodeRagAsk h', 'cmdline'), question), 'the whole question is offered')
+      local offered
+      vim.ui.select = function(items, opts, callback)
+        offered = vim.tbl_map(opts.format_item, items)
+        callback(items[2])
+      end
+      vim.cmd('CodeRag history')
+      t.eq(offered, { 'how are redirects followed?', question .. ' (+2)' }, 'what history offers')
+      t.eq(vim.api.nvim_get_current_buf(), first.bufnr, 'the buffer that came back')
+      t.keys('r')
+      t.eq(#first.turns, 3, 'turns after asking again')
+      t.answered(first)
+    end,
+  },
+  {
+    name = 'citations become the quickfix and the location list',
+    run = function(t)
+      t.repository()
+      t.edit()
+      local file = vim.api.nvim_get_current_win()
+      local _, turn = t.ask(question)
+      local answer = vim.api.nvim_get_current_win()
+      t.keys('<C-q>')
+      local list = vim.fn.getqflist({ items = 0, title = 0 })
+      t.eq(#list.items, #turn.order, 'quickfix items')
+      t.eq(list.title, 'coderag: ' .. question, 'the title')
+      t.eq(list.items[1].lnum, turn.citations[turn.order[1]].startLine, 'the first line')
+      vim.cmd('cclose')
+      vim.api.nvim_set_current_win(answer)
+      t.keys('gl')
+      t.eq(#vim.fn.getloclist(file), #turn.order, 'location list items')
+    end,
+  },
+  {
+    name = 'every layout shows the answer, and the float closes when a citation opens',
+    run = function(t)
+      t.repository()
+      t.edit()
+      for _, layout in ipairs({ 'vsplit', 'split', 'float', 'tab', 'current' }) do
+        require('coderag').setup({ answer = { window = layout } })
+        local c = t.ask(question)
+        t.eq(vim.api.nvim_get_current_buf(), c.bufnr, layout .. ': the buffer')
+        onCitation(t, c)
+        t.keys('<CR>')
+        t.contains(vim.api.nvim_buf_get_name(0), 'src/requests/', layout .. ': the opened file')
+        if layout == 'float' then
+          t.eq(#vim.api.nvim_list_wins(), 1, 'windows after the float')
+        end
+        vim.cmd('silent! tabonly | silent! only')
+        vim.cmd('silent! bwipeout! ' .. c.bufnr)
+        vim.cmd.edit(t.sessions)
+      end
+    end,
+  },
+  {
+    name = 'nothing relevant, and an empty question',
+    run = function(t)
+      t.repository()
+      t.edit()
+      local c, turn = t.ask('zxqwv frobnicate the flux capacitor of the death star')
+      t.ok(turn.result.noAnswer, 'there is no answer')
+      t.eq(#turn.order, 0, 'citations')
+      t.keys(']c<CR>')
+      t.message('no citation under the cursor')
+      t.eq(vim.api.nvim_get_current_buf(), c.bufnr, 'the buffer')
+      local prompts = 0
+      vim.ui.input = function(_, callback)
+        prompts = prompts + 1
+        callback(nil)
+      end
+      vim.cmd('CodeRagAsk')
+      t.eq(prompts, 1, 'prompts')
+    end,
+  },
+  {
+    name = 'a question about lines, in the encoding of the server',
+    run = function(t)
+      t.repository()
+      vim.fn.writefile({ 'def grüße():', '    return "schön 🎉"' }, 'hallo.py')
+      t.edit('hallo.py')
+      local c
+      vim.cmd('1,2CodeRagAsk what is merged?')
+      c = require('coderag.answer').current()
+      t.answered(c)
+      t.eq(t.lines()[1], '# what is merged?  (hallo.py:1-2)', 'the heading')
+    end,
+  },
+}
