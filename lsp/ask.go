@@ -22,7 +22,7 @@ func (s *server) ask(ctx context.Context, req *request, p AskParams) (*AskResult
 	if partial != nil {
 		emit = func(e engine.Event) { s.progress(partial, partialOf(e)) }
 	}
-	result, err := view.Ask(ctx, p.AskParams, emit)
+	result, err := s.models.asker(ctx).Ask(ctx, view, p.AskParams, emit)
 	if err != nil {
 		return nil, queryError(err)
 	}
@@ -38,4 +38,18 @@ func partialOf(e engine.Event) Partial {
 		return Partial{Kind: PartialRetract, ID: e.Retract}
 	}
 	return Partial{Kind: PartialText, Text: e.Text}
+}
+
+// prompt shows what ask would send to a language model.
+func (s *server) prompt(ctx context.Context, req *request, p AskParams) (*PromptResult, error) {
+	view, done, err := s.question(ctx, req, "coderag: collecting what would be sent", p.WorkDoneToken, &p.SearchParams)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	result, err := s.models.asker(ctx).Prompt(ctx, view, p.AskParams)
+	if err != nil {
+		return nil, queryError(err)
+	}
+	return &result, nil
 }

@@ -66,6 +66,8 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) error {
 	s.requests, s.notifications = s.requestTable(), s.notificationTable()
 	s.drift = newDrift(s)
 	s.manager = newManager(s)
+	s.models = newModels(s)
+	defer s.models.close()
 
 	err := s.conn.Run(ctx, s)
 	cancel(nil)
@@ -116,6 +118,7 @@ type server struct {
 	trace atomic.Bool // $/setTrace is not off
 
 	answers answers // what was answered last
+	models  *models // who writes answers
 	drift   *drift  // watches over citations
 }
 
@@ -145,6 +148,7 @@ func (s *server) requestTable() map[string]requestHandler {
 		MethodSync:    handle(s.sync),
 		MethodPause:   handle(s.pause),
 		MethodResume:  handle(s.resume),
+		MethodPrompt:  handle(s.prompt),
 
 		"textDocument/hover":        handle(s.hover),
 		"textDocument/codeAction":   handle(s.codeAction),
@@ -168,6 +172,7 @@ func (s *server) notificationTable() map[string]notificationHandler {
 		"workspace/didChangeWorkspaceFolders": receive(s.didChangeWorkspaceFolders),
 		"workspace/didChangeWatchedFiles":     receive(s.didChangeWatchedFiles),
 		"$/setTrace":                          receive(s.setTrace),
+		"$/progress":                          receive(s.clientProgress),
 		"window/workDoneProgress/cancel":      receive(func(context.Context, struct{}) error { return nil }),
 	}
 }

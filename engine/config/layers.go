@@ -72,7 +72,12 @@ type layer map[string]value
 // a Problem, and the value is left out: a mistake never costs the rest.
 type Layers struct {
 	sources map[Source]layer
+	keys    map[string]string // by the variable that held them
 }
+
+// Key returns a key that the environment held, "" for none. Keys are no
+// settings: nothing else tells of them.
+func (l Layers) Key(variable string) string { return l.keys[variable] }
 
 // with replaces one source's values.
 func (l Layers) with(s Source, values layer) Layers {
@@ -81,7 +86,7 @@ func (l Layers) with(s Source, values layer) Layers {
 		next[source] = v
 	}
 	next[s] = values
-	return Layers{next}
+	return Layers{next, l.keys}
 }
 
 // Settings returns what is in force.

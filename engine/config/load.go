@@ -183,8 +183,9 @@ func clientsOwn(source Source, name string) bool {
 // The environment variables that hold keys. They are no settings, so that no
 // list of settings shows them and no file can hold them.
 const (
-	LLMKeyVariable   = "CODERAG_LLM_API_KEY"
-	EmbedKeyVariable = "CODERAG_EMBED_API_KEY"
+	LLMKeyVariable    = "CODERAG_LLM_API_KEY"
+	EmbedKeyVariable  = "CODERAG_EMBED_API_KEY"
+	OpenAIKeyVariable = "OPENAI_API_KEY" // for OpenAI itself
 )
 
 // WithEnv takes the environment, as os.Environ returns it. Variables whose
@@ -196,11 +197,15 @@ func (l Layers) WithEnv(environ []string) (Layers, []Problem) {
 		settings[d.Env] = d
 	}
 	values := layer{}
+	keys := map[string]string{}
 	var problems []Problem
 	for _, entry := range environ {
 		name, text, ok := strings.Cut(entry, "=")
-		if !ok || text == "" || !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") ||
-			name == LLMKeyVariable || name == EmbedKeyVariable {
+		if ok && (name == LLMKeyVariable || name == EmbedKeyVariable || name == OpenAIKeyVariable) {
+			keys[name] = strings.TrimSpace(text)
+			continue
+		}
+		if !ok || text == "" || !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") {
 			continue
 		}
 		problem := Problem{Source: FromEnv, Origin: name, Name: name}
@@ -214,7 +219,9 @@ func (l Layers) WithEnv(environ []string) (Layers, []Problem) {
 		}
 		problems = append(problems, problem)
 	}
-	return l.with(FromEnv, values), problems
+	l = l.with(FromEnv, values)
+	l.keys = keys
+	return l, problems
 }
 
 // WithFlags takes the flags that were given, by setting name.
