@@ -31,7 +31,7 @@ export interface Places {
 }
 
 /** A program that does not answer in this time (ms) is given up. */
-const versionTimeout = 10_000;
+const versionTimeout = 30_000;
 
 export function executableName(platform: NodeJS.Platform): string {
   return platform === 'win32' ? 'coderag-ls.exe' : 'coderag-ls';
@@ -83,7 +83,32 @@ const where: Record<Origin, string> = {
   path: 'found on the PATH',
 };
 
+const elfMachines: Partial<Record<string, number>> = { x64: 0x3e, arm64: 0xb7, arm: 0x28, ia32: 0x03 };
+
+/** Reports whether a program is one of another system. The system itself may take such a file for a script. */
+async function isForeign(file: string, platform: NodeJS.Platform, arch: string): Promise<boolean> {
+  const head = Buffer.alloc(20);
+  const handle = await fs.open(file, 'r').catch(() => undefined); // one that cannot be read may still be run
+  if (!handle) return false;
+  try {
+    await handle.read(head, 0, head.length, 0);
+  } finally {
+    await handle.close();
+  }
+  const magic = head.readUInt32BE(0);
+  const elf = magic === 0x7f454c46;
+  const windows = head.toString('latin1', 0, 2) === 'MZ';
+  const mac = magic === 0xcafebabe || magic === 0xcffaedfe || magic === 0xfeedfacf;
+  if (platform === 'win32') return elf || mac;
+  if (platform === 'darwin') return elf || windows;
+  const machine = elfMachines[arch];
+  return windows || mac || (elf && machine !== undefined && head.readUInt16LE(18) !== machine);
+}
+
 async function checkVersion(file: string, origin: Origin, places: Places): Promise<string> {
+  const foreign = new BootstrapError('wrongPlatform',
+    `${file}, ${where[origin]}, does not run on ${places.platform}-${places.arch}: it was made for another system. Install the package for this one.`);
+  if (await isForeign(file, places.platform, places.arch)) throw foreign;
   const says = await new Promise<{ output: string; error?: ExecFileException; stderr: string }>((resolve) => {
     execFile(file, ['version'], { timeout: versionTimeout, windowsHide: true, cwd: os.homedir() }, (error, stdout, stderr) =>
       resolve({ output: stdout.trim(), error: error ?? undefined, stderr: stderr.trim() }));
@@ -93,10 +118,8 @@ async function checkVersion(file: string, origin: Origin, places: Places): Promi
   if (error?.code === 'EACCES') {
     throw new BootstrapError('notExecutable', `${file}, ${where[origin]}, may not be run. Make it executable (chmod +x).`, detail);
   }
-  // Another platform's program cannot be told from the name: the system refuses it.
   if (error && (error.code === 'ENOEXEC' || error.code === 'UNKNOWN' || error.code === 'ENOENT' || /exec format|not a valid Win32/i.test(detail))) {
-    throw new BootstrapError('wrongPlatform',
-      `${file}, ${where[origin]}, does not run on ${places.platform}-${places.arch}: it was made for another system. Install the package for this one.`, detail);
+    throw foreign;
   }
   if (error) {
     const what = error.killed ? `did not answer within ${versionTimeout / 1000} s` : 'failed';

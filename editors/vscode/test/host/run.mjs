@@ -10,7 +10,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const [stage, repository] = process.argv.slice(2);
 if (!stage || !repository) throw new Error('usage: run.mjs STAGE REPOSITORY');
 /** Milliseconds for one suite. */
-const limit = 240_000;
+const limit = Number(process.env.CODERAG_LIMIT ?? 600_000);
 let failed = 0;
 let passed = 0;
 
@@ -29,6 +29,10 @@ for (const suite of ['single', 'multi']) {
     await editor.start(['--enable-smoke-test-driver']);
     const page = await editor.browse();
     const exit = Promise.withResolvers();
+    if (process.env.CODERAG_VERBOSE) {
+      page.on('console', (message) => console.log('#', message.type(), message.text().slice(0, 300)));
+      page.on('requestfailed', (request) => console.log('# failed', request.url(), request.failure()?.errorText));
+    }
     await page.exposeFunction('codeAutomationLog', (type, args) => {
       for (const text of args) {
         if (typeof text !== 'string') continue;
