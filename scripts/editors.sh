@@ -87,9 +87,11 @@ END
     fi
     ;;
   tmux)
-    if command -v tmux >/dev/null; then continue; fi
-    [ -d "$dir/tmux" ] || { echo "editors: tmux with apt" && unpack tmux tmux; }
-    script tmux <<END
+    if ! command -v tmux >/dev/null && [ ! -d "$dir/tmux" ]; then
+      echo "editors: tmux with apt"
+      unpack tmux tmux
+    fi
+    [ ! -d "$dir/tmux" ] || script tmux <<END
 #!/bin/sh
 export LD_LIBRARY_PATH="$dir/tmux/usr/lib/x86_64-linux-gnu:$dir/tmux/usr/lib/aarch64-linux-gnu"
 exec "$dir/tmux/usr/bin/tmux" "\$@"
@@ -110,9 +112,11 @@ END
     ;;
   vim-ale)
     [ -d "$dir/vim-ale" ] || { echo "editors: ALE with apt" && unpack vim-ale vim-ale; }
-    if command -v vim >/dev/null; then continue; fi
-    [ -d "$dir/vim" ] || { echo "editors: Vim with apt" && unpack vim vim; }
-    script vim <<END
+    if ! command -v vim >/dev/null && [ ! -d "$dir/vim" ]; then
+      echo "editors: Vim with apt"
+      unpack vim vim
+    fi
+    [ ! -d "$dir/vim" ] || script vim <<END
 #!/bin/sh
 export VIMRUNTIME="\$(echo "$dir"/vim/usr/share/vim/vim[0-9]*)"
 export LD_LIBRARY_PATH="\$(echo "$dir"/vim/usr/lib/*-linux-gnu)"

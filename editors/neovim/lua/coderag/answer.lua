@@ -231,25 +231,25 @@ local function render(c, turn)
     })
   end
   vim.api.nvim_buf_clear_namespace(c.bufnr, notes, turn.row, -1)
-  local below
+  -- What the answer rests on stands below its question, where it is seen first.
+  local under, below = foot(turn), nil
   if turn.state == 'running' then
-    local cancel = config.keys('cancel')[1]
     local doing = turn.text ~= '' and 'answering' or turn.request and 'searching' or 'starting the server'
-    below = { { { frames[frame] .. ' ' .. doing .. '…', 'CoderagNote' } } }
+    below = { { frames[frame] .. ' ' .. doing .. '…', 'CoderagNote' } }
+    local cancel = config.keys('cancel')[1]
     if cancel then
-      vim.list_extend(below[1], { { '  ' .. cancel, 'CoderagKey' }, { ' stop', 'CoderagNote' } })
+      vim.list_extend(below, { { '  ' .. cancel, 'CoderagKey' }, { ' stop', 'CoderagNote' } })
     end
-  else
-    local line = foot(turn)
-    below = #line > 0 and { line } or {}
-    if config.get().answer.hints then
-      below[#below + 1] = hints(turn)
-    end
+  elseif config.get().answer.hints then
+    below = hints(turn)
   end
-  if turn.text ~= '' or turn.state ~= 'running' then
-    table.insert(below, 1, { { '' } })
+  if below then
+    local lines = turn.text ~= '' and { { { '' } }, below } or { below }
+    vim.api.nvim_buf_set_extmark(c.bufnr, notes, vim.api.nvim_buf_line_count(c.bufnr) - 1, 0, { virt_lines = lines })
   end
-  vim.api.nvim_buf_set_extmark(c.bufnr, notes, vim.api.nvim_buf_line_count(c.bufnr) - 1, 0, { virt_lines = below })
+  if #under > 0 then
+    vim.api.nvim_buf_set_extmark(c.bufnr, notes, turn.row, 0, { virt_lines = { under } })
+  end
   vim.api.nvim_buf_set_extmark(c.bufnr, notes, turn.row, 0, { line_hl_group = 'CoderagQuestion', priority = 50 })
   local bottom = vim.api.nvim_buf_line_count(c.bufnr)
   for win in pairs(follow) do
@@ -312,8 +312,8 @@ local function openWindow(bufnr)
   local options = config.get().answer
   local layout, size = options.window, options.size
   if layout == 'float' then
-    local width = math.max(20, math.floor(vim.o.columns * math.max(size, 0.6)))
-    local height = math.max(5, math.floor(vim.o.lines * math.max(size, 0.6)))
+    local width = math.max(20, math.floor(vim.o.columns * math.max(size, 0.8)))
+    local height = math.max(5, math.floor(vim.o.lines * math.max(size, 0.8)))
     return vim.api.nvim_open_win(bufnr, true, {
       relative = 'editor',
       width = math.min(width, vim.o.columns - 4),
@@ -543,13 +543,25 @@ function M.actions.help()
       width = math.max(width, #lines[#lines])
     end
   end
-  vim.lsp.util.open_floating_preview(lines, '', {
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].modifiable, vim.bo[bufnr].bufhidden = false, 'wipe'
+  width = math.min(width, vim.o.columns - 4)
+  local height = math.min(#lines, vim.o.lines - 4)
+  vim.api.nvim_open_win(bufnr, true, {
+    relative = 'editor',
+    style = 'minimal',
+    width = width,
+    height = height,
+    col = math.floor((vim.o.columns - width) / 2) - 1,
+    row = math.floor((vim.o.lines - height) / 2) - 1,
     border = config.get().answer.border,
     title = ' coderag: keys ',
-    focus_id = 'coderag.keys',
-    wrap = false,
-    max_width = math.min(width, vim.o.columns - 4),
+    title_pos = 'center',
   })
+  for _, key in ipairs({ 'q', '<Esc>' }) do
+    vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = bufnr, nowait = true })
+  end
 end
 
 local function setKeys(c)
@@ -562,13 +574,14 @@ local function setKeys(c)
   end
 end
 
+---@param title string
 ---@param source? { bufnr: integer, win: integer }
 ---@return coderag.Conversation
-local function new(source)
+local function new(title, source)
   numbered = numbered + 1
   local bufnr = vim.api.nvim_create_buf(false, true)
   local c = { turns = {}, bufnr = bufnr, source = source or { bufnr = vim.api.nvim_get_current_buf(), win = vim.api.nvim_get_current_win() } }
-  vim.api.nvim_buf_set_name(bufnr, 'coderag://' .. numbered)
+  vim.api.nvim_buf_set_name(bufnr, ('coderag://%d/%s'):format(numbered, vim.fn.strcharpart(title:gsub('[%c%s]+', ' '), 0, 40)))
   vim.bo[bufnr].bufhidden = 'hide'
   vim.bo[bufnr].swapfile = false
   vim.bo[bufnr].undolevels = -1
@@ -676,7 +689,7 @@ function M.ask(question, opts)
     M.cancel(c)
   else
     local own = M.current(from)
-    c = new(own and own.bufnr == from and own.source or nil)
+    c = new(question, own and own.bufnr == from and own.source or nil)
   end
   local history = {}
   for _, turn in ipairs(c.turns) do
@@ -734,7 +747,7 @@ end
 ---@param citations coderag.wire.Citation[]
 ---@param client vim.lsp.Client
 function M.present(title, text, citations, client)
-  local c = new()
+  local c = new(title)
   c.client = client
   local turn = addTurn(c, title)
   turn.text, turn.state = text, 'done'

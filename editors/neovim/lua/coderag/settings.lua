@@ -78,6 +78,8 @@ return {
   { name = "lsp.codeActions", type = "boolean" },
   { name = "lsp.documentLinks", type = "boolean" },
   { name = "lsp.citationDrift", type = "boolean" },
+  { name = "mcp.tokenFile", type = "string", machine = true },
+  { name = "mcp.hosts", type = "array", machine = true },
   { name = "log.level", type = "string", enum = { "debug", "info", "warn", "error" } },
   { name = "log.file", type = "string", machine = true },
   { name = "metrics.listen", type = "string", machine = true },
