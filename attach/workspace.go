@@ -302,6 +302,17 @@ func (w *Workspace) Keep(path string, isDir bool) bool {
 	return keep && err == nil
 }
 
+// Known returns the files (absolute) below directories that are indexed, left out
+// or being looked at; none where another process has the index.
+func (w *Workspace) Known(dirs []string) []string {
+	if b, err := w.backend(w.ctx, nil); err == nil {
+		if o, ok := b.(*owner); ok {
+			return o.engine.Known(dirs)
+		}
+	}
+	return nil
+}
+
 // Holds reports whether a directory (absolute) itself holds indexed files, as
 // far as that is known in this process.
 func (w *Workspace) Holds(dir string) (holds, known bool) {

@@ -274,6 +274,16 @@ func (e *Engine) Holds(dir string) (holds, known bool) {
 	return ix.Holds(dir)
 }
 
+// Known returns the files (absolute) below directories that are indexed, left
+// out or being looked at; the watcher asks it, too.
+func (e *Engine) Known(dirs []string) []string {
+	ix, _, err := e.index(context.Background())
+	if err != nil {
+		return nil
+	}
+	return ix.Known(dirs)
+}
+
 // Directories returns the absolute directories that hold indexed files, once
 // the first scan has ended.
 func (e *Engine) Directories(ctx context.Context) ([]string, error) {

@@ -18,6 +18,9 @@ type Watched interface {
 	// Holds reports whether a directory itself holds indexed files, as far as
 	// that is known.
 	Holds(dir string) (holds, known bool)
+	// Known returns the files (absolute) below directories that are indexed, left
+	// out or being looked at.
+	Known(dirs []string) []string
 	// SetWatch tells how watching goes.
 	SetWatch(WatchState)
 }
@@ -33,19 +36,6 @@ type WatchState struct {
 	// Notice is for the user, "" where all is well. The first one of a session is
 	// shown, all are in the status.
 	Notice string
-}
-
-// holder is a Workspace that knows which directories hold indexed files.
-type holder interface {
-	Holds(dir string) (holds, known bool)
-}
-
-// sharer is a Workspace that another process may keep: the one that keeps it
-// watches the files.
-type sharer interface {
-	// AwaitOwner returns when this process keeps the index, or with an error when
-	// ctx or the workspace ends.
-	AwaitOwner(ctx context.Context) error
 }
 
 // watching is the state of what sees changes on disk.
@@ -83,7 +73,7 @@ func (m *manager) watch(ws Workspace, roots []file.Root, settings config.Setting
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if s, ok := ws.(sharer); ok && s.AwaitOwner(ctx) != nil {
+		if ws.AwaitOwner(ctx) != nil {
 			return
 		}
 		m.s.opts.Watch(ctx, watched{ws, m, mode}, roots, settings)
@@ -106,14 +96,6 @@ type watched struct {
 	Workspace
 	m    *manager
 	mode string
-}
-
-// Holds implements Watched.
-func (w watched) Holds(dir string) (holds, known bool) {
-	if h, ok := w.Workspace.(holder); ok {
-		return h.Holds(dir)
-	}
-	return false, false
 }
 
 // SetWatch implements Watched.

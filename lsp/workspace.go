@@ -25,6 +25,15 @@ type Workspace interface {
 	// Keep reports whether an absolute path is indexed or may hold indexed
 	// files.
 	Keep(path string, isDir bool) bool
+	// Holds reports whether a directory itself holds indexed files, as far as
+	// that is known.
+	Holds(dir string) (holds, known bool)
+	// Known returns the files (absolute) below directories that are indexed, left
+	// out or being looked at.
+	Known(dirs []string) []string
+	// AwaitOwner returns when this process keeps the index, and so is the one to
+	// watch the files, or with an error when ctx or the workspace ends.
+	AwaitOwner(ctx context.Context) error
 	// Directories returns the absolute directories that hold indexed files,
 	// once the first scan has ended.
 	Directories(ctx context.Context) ([]string, error)
@@ -58,3 +67,6 @@ func FromEngine(e *engine.Engine) Workspace { return engineWorkspace{e} }
 type engineWorkspace struct{ *engine.Engine }
 
 func (w engineWorkspace) NewView() View { return w.Engine.NewView() }
+
+// AwaitOwner implements Workspace: an engine is in its own process.
+func (w engineWorkspace) AwaitOwner(context.Context) error { return nil }

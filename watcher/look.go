@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -141,6 +143,7 @@ func (t *tree) look(ctx context.Context, b *batch, all bool) time.Duration {
 	if begun.IsZero() && !b.first.IsZero() && !since.IsZero() {
 		b.first = since
 	}
+	t.missing(b)
 	t.lastLook = start
 	return took
 }
@@ -190,6 +193,7 @@ func (t *tree) lookAt(path string, d *dir, gone map[string]bool, b *batch) (come
 	if err != nil {
 		return nil
 	}
+	t.listed[path] = true
 	for name, now := range l.files {
 		if d.files[name] != now {
 			t.report(filepath.Join(path, name), b)
@@ -216,6 +220,24 @@ func (t *tree) lookAt(path string, d *dir, gone map[string]bool, b *batch) (come
 	return come
 }
 
+// missing reports the files that are known in the directories that were listed
+// and are not there: a file that the editor told of may have come and gone while
+// nobody looked at its directory.
+func (t *tree) missing(b *batch) {
+	if len(t.listed) == 0 || b == nil {
+		return
+	}
+	for _, path := range t.w.opts.Known(slices.Collect(maps.Keys(t.listed))) {
+		if dir := filepath.Dir(path); t.dirs[dir] != nil && !t.listed[dir] {
+			continue // its events or the next look tell
+		}
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			t.report(path, b)
+		}
+	}
+	clear(t.listed)
+}
+
 // place watches the directories that hold indexed files now, and gives the
 // watches of those back that do not. It reports whether that is sure.
 func (t *tree) place(ctx context.Context, b *batch) bool {
@@ -233,6 +255,7 @@ func (t *tree) place(ctx context.Context, b *batch) bool {
 		default:
 			t.unwatch(path, d)
 			if l, err := t.list(path); err == nil {
+				t.listed[path] = true
 				d.take(l)
 				if l.modTime == 0 { // something came or went just now
 					t.report(path, b)

@@ -149,13 +149,15 @@ func (p *processor) mayGo(ctx context.Context) bool {
 	return true
 }
 
-// interval is the time until the next look when one took so long.
+// interval is the time until the next look when one took so long; a look that a
+// busy machine kept waiting is no reason to look much later.
 func (p *processor) interval(took time.Duration) time.Duration {
 	most := p.w.opts.PollInterval
+	rest := min(50*took, 10*most)
 	if time.Since(p.active) > idleAfter {
-		return max(most, 50*took)
+		return max(most, rest)
 	}
-	return max(min(lookInterval, most), 50*took)
+	return max(min(lookInterval, most), rest)
 }
 
 // checkUp asks for a rescan where nothing is going on.

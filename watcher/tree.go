@@ -18,7 +18,8 @@ type tree struct {
 	repos map[string]*repo // by work tree
 	gone  map[string]bool  // roots that are not there
 	watches
-	unsure bool // which directories hold indexed files may have changed
+	listed map[string]bool // directories that were listed and not asked about since
+	unsure bool            // which directories hold indexed files may have changed
 }
 
 // dir is one directory: watched by notification, or looked at.
@@ -36,7 +37,7 @@ type dir struct {
 }
 
 func newTree(w *Watcher) *tree {
-	t := &tree{w: w, dirs: map[string]*dir{}, repos: map[string]*repo{}, gone: map[string]bool{}, unsure: true}
+	t := &tree{w: w, dirs: map[string]*dir{}, repos: map[string]*repo{}, gone: map[string]bool{}, listed: map[string]bool{}, unsure: true}
 	t.watches.init(w)
 	return t
 }
@@ -115,6 +116,7 @@ func (t *tree) apply(ctx context.Context, ops map[string]fsnotify.Op, b *batch) 
 		}
 		t.applyOne(ctx, path, op, gone[path], b)
 	}
+	t.missing(b)
 }
 
 func (t *tree) applyOne(ctx context.Context, path string, op fsnotify.Op, wasDir bool, b *batch) {
@@ -217,6 +219,9 @@ func (t *tree) visit(path string, b *batch, again bool) []string {
 		t.w.opts.Logger.Debug("listing a directory", "error", err)
 		return nil // it is looked at: it may become readable
 	}
+	if b != nil { // at the start a scan follows
+		t.listed[path] = true
+	}
 	for name := range l.files {
 		t.report(filepath.Join(path, name), b)
 	}
@@ -246,6 +251,7 @@ func (t *tree) settle(path string, d *dir, b *batch) (more []string) {
 		d.files, d.subs = nil, nil
 		return nil
 	}
+	t.listed[path] = b != nil
 	for name, s := range l.files {
 		if before.files[name] != s {
 			t.report(filepath.Join(path, name), b)
@@ -345,6 +351,7 @@ func (t *tree) resync(ctx context.Context, b *batch) {
 		t.enterRoot(ctx, root, b)
 		t.enter(ctx, root, b, true)
 	}
+	t.missing(b)
 }
 
 // suspect adds every work tree to the batch: anything may have changed.

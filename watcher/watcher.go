@@ -33,6 +33,10 @@ type Options struct {
 	// keeps in it. Where nothing is known, and for nil, a directory holds files
 	// if there is one in it that is kept and not empty.
 	Holds func(dir string) (holds, known bool)
+	// Known returns the files (absolute) below the directories that somebody has
+	// told of, be it not the watcher: one that was there only between two looks at
+	// a directory that is not watched is reported as gone then. May be nil.
+	Known func(dirs []string) []string
 	// Debounce is how long nothing must happen before a batch is made; 0 means
 	// 50 ms, in which an editor's atomic save is over. The more there is in the
 	// batch, the longer, up to ten times that.
@@ -170,6 +174,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Holds == nil {
 		o.Holds = func(string) (bool, bool) { return false, false }
+	}
+	if o.Known == nil {
+		o.Known = func([]string) []string { return nil }
 	}
 	for d, otherwise := range map[*time.Duration]time.Duration{
 		&o.Debounce: 50 * time.Millisecond, &o.MaxDelay: 500 * time.Millisecond, &o.GitHold: 10 * time.Second,

@@ -222,6 +222,29 @@ func TestDirectoryDeletedAndMadeAgain(t *testing.T) {
 	b.until("pkg/sub/a.go")
 }
 
+// An editor told of files that are gone before a directory that is not watched
+// was looked at: nothing but what is known of it tells.
+func TestKnownFilesThatAreGoneAreReported(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "quiet/notes.go"), "1")
+	known := []string{filepath.Join(dir, "quiet/notes.go"), filepath.Join(dir, "quiet/told.go"), filepath.Join(dir, "new/told.go"), filepath.Join(dir, "new/sub/told.go")}
+	b := watch(t, dir, func(o *Options) {
+		o.Holds = func(string) (bool, bool) { return false, true }
+		o.Known = func(dirs []string) []string {
+			return slices.DeleteFunc(slices.Clone(known), func(path string) bool {
+				return !slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
+			})
+		}
+	})
+	b.write("quiet/other.go", "1")
+	seen := b.until("quiet/other.go", "quiet/told.go")
+	b.write("new/other.go", "1")
+	seen = append(seen, b.until("new/other.go", "new/told.go", "new/sub/told.go")...)
+	if slices.Contains(seen, b.path("quiet/notes.go")) {
+		t.Error("reported a file that did not change")
+	}
+}
+
 func TestAtomicSave(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "a.go"), "1")

@@ -97,7 +97,7 @@ func (t *tree) unwatch(path string, d *dir) {
 	if !d.watched {
 		return
 	}
-	d.watched = false
+	d.watched, d.modTime = false, 0
 	t.watching--
 	if t.byID[d.id] == path {
 		delete(t.byID, d.id)

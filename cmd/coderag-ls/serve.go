@@ -140,6 +140,7 @@ func watch(ctx context.Context, w lsp.Watched, roots []file.Root, s config.Setti
 		Roots:         dirs,
 		Keep:          w.Keep,
 		Holds:         w.Holds,
+		Known:         w.Known,
 		PollInterval:  milliseconds(s.Index.PollInterval),
 		PollOnly:      s.Index.Watch == "poll",
 		CheckInterval: checkInterval,

@@ -93,6 +93,15 @@ func (m *manifest) sum(rel string, k known, by int) {
 	}
 }
 
+// leftOut returns how many files are known and not searchable.
+func (m *manifest) leftOut() int {
+	n := 0
+	for _, skipped := range m.skipped {
+		n += skipped
+	}
+	return n
+}
+
 // all returns a copy of what is known.
 func (m *manifest) all() map[string]known { return maps.Clone(m.files) }
 

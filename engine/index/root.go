@@ -140,11 +140,7 @@ func (r *root) hadDir(rel string) bool {
 
 // total is how many files are to be indexed, as far as is known. mu is held.
 func (r *root) total() int {
-	n := len(r.known.files) + len(r.unseen)
-	for _, skipped := range r.known.skipped {
-		n -= skipped
-	}
-	return n
+	return len(r.known.files) + len(r.unseen) - r.known.leftOut()
 }
 
 // foreign reports whether a root-relative path belongs to another root.

@@ -1,11 +1,14 @@
 package index
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/file"
@@ -83,6 +86,7 @@ func (s *Snapshot) embedded(m embed.Model) int {
 
 // Status tells the state of the index; the caller adds what it alone knows.
 func (ix *Index) Status(s *Snapshot) wire.Status {
+	ix.recount()
 	st := wire.Status{
 		Coverage: ix.Coverage(s), Chunks: s.Len(), Languages: map[string]int{}, Owner: true, SkippedFiles: []wire.SkippedFile{},
 		Counters: wire.Counters{
@@ -131,6 +135,45 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 	}
 	st.Notices = append(st.Notices, nonEmpty(ix.watchNotice)...)
 	return st
+}
+
+// recount looks whether the files that were left out are still there, as many of
+// them as a status lists: of a file that came and went between two steps of a
+// save, and that a scan saw, no event tells.
+func (ix *Index) recount() {
+	for _, r := range ix.roots {
+		if !isDir(r.Dir) {
+			continue // it may come back
+		}
+		var rels []string
+		r.mu.Lock()
+		for rel := range r.skips {
+			rels = append(rels, rel)
+		}
+		if r.known.leftOut() > 0 {
+			for rel, k := range r.known.files {
+				if k.skip != "" {
+					rels = append(rels, rel)
+				}
+			}
+		}
+		r.mu.Unlock()
+		for _, rel := range rels[:min(maxSkipped, len(rels))] {
+			if _, err := os.Lstat(r.abs(rel)); err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+				continue
+			}
+			r.mu.Lock()
+			_, have := r.known.get(rel)
+			if skip, listed := r.skips[rel]; listed {
+				delete(r.skips, rel)
+				r.skipped[skip.Reason]--
+			}
+			r.mu.Unlock()
+			if have {
+				ix.queue.push(&item{root: r, rel: rel, prio: prioTouched})
+			}
+		}
+	}
 }
 
 func nonEmpty(s string) []string {
@@ -192,6 +235,39 @@ func (ix *Index) Holds(dir string) (holds, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.known.in[rel] > 0, known
+}
+
+// Known returns the files (absolute) below any of the directories (absolute)
+// that are indexed, left out or being looked at.
+func (ix *Index) Known(dirs []string) []string {
+	var paths []string
+	byRoot := map[*root]map[string]bool{}
+	for _, dir := range dirs {
+		if r, rel, ok := ix.locate(dir); ok {
+			if byRoot[r] == nil {
+				byRoot[r] = map[string]bool{}
+			}
+			byRoot[r][rel] = true
+		}
+	}
+	for r, rels := range byRoot {
+		working := ix.queue.inWork(r) // before known is read: what is sealed in between is in one of the two
+		r.mu.Lock()
+		below := r.known.under(rels)
+		if rels["."] {
+			below = slices.Collect(maps.Keys(r.known.files))
+		}
+		r.mu.Unlock()
+		for _, rel := range working {
+			if rels["."] || inAny(rel, rels) {
+				below = append(below, rel)
+			}
+		}
+		for _, rel := range below {
+			paths = append(paths, r.abs(rel))
+		}
+	}
+	return paths
 }
 
 // Directories returns the absolute directories that hold files to be indexed,

@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,34 @@ func TestFolderGoesAndComesBack(t *testing.T) {
 	}
 	if got := content(ix.Snapshot()); !slices.Equal(got, want) {
 		t.Errorf("after it came back:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// What is told to be left out is there, though nobody told that it went.
+func TestLeftOutFilesThatAreGoneAreNotTold(t *testing.T) {
+	w := newWorkspace(t, small)
+	ix := w.open()
+	defer closeIndex(t, ix)
+	before := ix.Status(ix.Snapshot())
+	for _, rel := range []string{"seen.png", "told.go"} { // left out by a scan for its name, by a worker for its content
+		if err := os.WriteFile(w.abs(rel), []byte("\x89PNG\x00\x00"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sync(t, ix, true)
+	if st := ix.Status(ix.Snapshot()); len(st.SkippedFiles) != len(before.SkippedFiles)+2 {
+		t.Fatalf("left out: %+v, want two more than %+v", st.SkippedFiles, before.SkippedFiles)
+	}
+	for _, rel := range []string{"seen.png", "told.go"} {
+		if err := os.Remove(w.abs(rel)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ix.Status(ix.Snapshot())
+	sync(t, ix, false)
+	st := ix.Status(ix.Snapshot())
+	if !slices.Equal(st.SkippedFiles, before.SkippedFiles) || !maps.Equal(st.Coverage.Skipped, before.Coverage.Skipped) || st.Coverage.Total != before.Coverage.Total {
+		t.Errorf("left out: %+v %+v\nwant %+v %+v", st.SkippedFiles, st.Coverage, before.SkippedFiles, before.Coverage)
 	}
 }
 

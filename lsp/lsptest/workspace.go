@@ -123,6 +123,12 @@ func (w *Workspace) SetWatch(int, int, string) {}
 
 func (w *Workspace) Keep(string, bool) bool { return true }
 
+func (w *Workspace) Holds(string) (holds, known bool) { return false, false }
+
+func (w *Workspace) Known([]string) []string { return nil }
+
+func (w *Workspace) AwaitOwner(context.Context) error { return nil }
+
 func (w *Workspace) Directories(context.Context) ([]string, error) { return nil, nil }
 
 func (w *Workspace) Close() error {
