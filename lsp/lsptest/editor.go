@@ -70,6 +70,7 @@ type Editor struct {
 	received []*Message // requests and notifications from the server, and answers without an id
 	buffers  map[string]*buffer
 	settings any
+	answers  map[string]func(json.RawMessage) (any, error) // by method
 }
 
 // pipe joins the two ends of a connection.
@@ -340,9 +341,34 @@ func (e *Editor) readAll() {
 	}
 }
 
+// Answer has requests of the server's of a method answered by f, which may be
+// called by several goroutines.
+func (e *Editor) Answer(method string, f func(params json.RawMessage) (any, error)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.answers == nil {
+		e.answers = map[string]func(json.RawMessage) (any, error){}
+	}
+	e.answers[method] = f
+}
+
 // answer answers a request of the server's.
 func (e *Editor) answer(m Message) {
 	var result any
+	e.mu.Lock()
+	own := e.answers[m.Method]
+	e.mu.Unlock()
+	if own != nil {
+		result, err := own(m.Params)
+		if err != nil {
+			bad := &Error{Code: -32803, Message: err.Error()}
+			errors.As(err, &bad)
+			e.write(Message{ID: m.ID, Error: bad})
+			return
+		}
+		e.write(Message{ID: m.ID, Result: e.marshal(result)})
+		return
+	}
 	switch m.Method {
 	case "workspace/configuration":
 		e.mu.Lock()
