@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"coderag-ls/assist"
 	"coderag-ls/cmd/coderag-ls/internal/terminal"
 	"coderag-ls/engine/wire"
 )
@@ -15,14 +18,26 @@ import (
 func (a *app) askCommand() *cobra.Command {
 	var q queryFlags
 	var lines, budget int
+	var model string
+	var again bool
+	var showPrompt bool
 	cmd := &cobra.Command{
 		Use:   "ask [flags] QUESTION...",
 		Short: "Answer a question with checked citations",
 		Long: `Answer a question with checked citations. The index is brought up to date first.
 
-The question is made of all arguments; - reads it from standard input.`,
+The question is made of all arguments; - reads it from standard input.
+
+With --continue the question may refer to the earlier ones about this workspace
+("and where is it tested?"). They are kept with the index, readable by you
+alone; a question without --continue begins anew.
+
+Where a language model is set (llm.baseUrl and llm.model), it writes the answer from
+what was found; sentences that the cited lines do not support are marked. Where it
+fails, the answer is what was found, with the reason.`,
 		Example: `  coderag-ls ask where is the retry delay computed
   coderag-ls ask --lang go --lines 0 "how are cancelled requests answered?"
+  coderag-ls ask --continue "and where is it tested?"
   echo "what does TestMain do?" | coderag-ls ask --json -`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,16 +52,28 @@ The question is made of all arguments; - reads it from standard input.`,
 			if budget < 0 || lines < 0 {
 				return usagef("--budget and --lines cannot be negative")
 			}
+			if model != "" && model != wire.LLMNone {
+				return usagef("--llm %q: the only value is none; the model is setting llm.model", model)
+			}
 			return a.synced(cmd.Context(), someVectors, func(s *session) error {
 				budget := budget
 				if !cmd.Flags().Changed("budget") {
 					budget = s.settings.Answer.TokenBudget
 				}
 				start := time.Now()
-				r, err := s.view.Ask(cmd.Context(), wire.AskParams{SearchParams: p, TokenBudget: budget}, nil)
+				asker := assist.New(cmd.Context(), assist.Options{Settings: s.settings, Key: s.key})
+				defer asker.Close()
+				params := wire.AskParams{SearchParams: p, TokenBudget: budget, LLM: model}
+				turns := a.earlier(s, again)
+				params.History = turns
+				if showPrompt {
+					return a.showPrompt(cmd.Context(), asker, s, params)
+				}
+				r, err := asker.Ask(cmd.Context(), s.view, params, nil)
 				if err != nil {
 					return err
 				}
+				a.remember(s, append(turns, wire.Turn{Query: query, Answer: r.Answer}))
 				if a.json {
 					err = a.printJSON(r)
 				} else {
@@ -62,8 +89,41 @@ The question is made of all arguments; - reads it from standard input.`,
 	q.add(cmd)
 	cmd.Flags().IntVarP(&lines, "lines", "n", 4, "show at most this many `lines` of citations that the answer does not quote, 0 for none")
 	cmd.Flags().IntVar(&budget, "budget", 0, "size of the context in `tokens` (default: setting answer.tokenBudget)")
+	cmd.Flags().BoolVarP(&again, "continue", "c", false, "go on with the earlier questions about this workspace")
+	cmd.Flags().StringVar(&model, "llm", "", "`none`: answer without a language model, whatever is set")
+	cmd.Flags().BoolVar(&showPrompt, "show-prompt", false, "show what would be sent to the language model, and send nothing")
 	a.jsonFlag(cmd)
 	return cmd
+}
+
+// showPrompt prints what would be sent to the language model.
+func (a *app) showPrompt(ctx context.Context, asker *assist.Asker, s *session, p wire.AskParams) error {
+	r, err := asker.Prompt(ctx, s.view, p)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(a.out.Paint(terminal.Heading, m.Role) + "\n\n" + a.out.Text(m.Content) + "\n\n")
+	}
+	to := "No language model is set: nothing would be sent anywhere."
+	switch {
+	case r.Endpoint != "":
+		to = fmt.Sprintf("This would be sent to %s at %s: about %s.", r.Model, r.Endpoint, plural(r.TokenCount, "token"))
+	case len(r.Messages) == 0:
+		to = "Nothing relevant was found: nothing would be sent."
+	}
+	b.WriteString(a.out.Paint(terminal.Dim, a.out.Text(to)) + "\n")
+	for _, kind := range slices.Sorted(maps.Keys(r.Redacted)) {
+		b.WriteString(a.out.Paint(terminal.Dim, fmt.Sprintf("Replaced: %s, %s.", a.out.Text(kind), plural(r.Redacted[kind], "time"))) + "\n")
+	}
+	for _, path := range r.Withheld {
+		b.WriteString(a.out.Paint(terminal.Dim, "Never sent: "+a.out.Text(path)) + "\n")
+	}
+	return a.print(b.String())
 }
 
 func (a *app) jsonFlag(cmd *cobra.Command) {

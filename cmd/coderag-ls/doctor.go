@@ -121,7 +121,7 @@ func (a *app) examineSettings() (config.Settings, finding) {
 		path = config.UserFile(a.getenv)
 	}
 	l, problems := config.Layers{}.WithFile(path)
-	l, more := l.WithEnv(a.environ)
+	l, more := l.WithEnv(a.settingsEnviron())
 	l, wrong := l.WithFlags(a.flags)
 	problems = append(append(problems, more...), wrong...)
 	if len(problems) > 0 {

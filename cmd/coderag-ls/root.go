@@ -71,8 +71,8 @@ func (a *app) rootCommand() *cobra.Command {
 	a.settingFlags(flags)
 
 	root.AddCommand(
-		a.askCommand(), a.searchCommand(), a.contextCommand(), a.indexCommand(), a.statusCommand(), a.citationsCommand(), a.doctorCommand(),
-		serve, a.configCommand(), a.modelCommand(), a.evalCommand(), a.cleanCommand(), a.versionCommand(), settingsTopic(),
+		a.askCommand(), a.searchCommand(), a.similarCommand(), a.contextCommand(), a.indexCommand(), a.watchCommand(), a.statusCommand(), a.citationsCommand(),
+		a.doctorCommand(), serve, a.mcpCommand(), a.configCommand(), a.modelCommand(), a.evalCommand(), a.cleanCommand(), a.versionCommand(), settingsTopic(),
 	)
 	for _, f := range serveFlags() {
 		root.Flags().AddFlag(serve.Flags().Lookup(f))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,6 +83,11 @@ func (a *app) getenv(name string) string {
 	return value
 }
 
+// settingsEnviron is the environment without the token of the MCP server.
+func (a *app) settingsEnviron() []string {
+	return slices.DeleteFunc(slices.Clone(a.environ), func(v string) bool { return strings.HasPrefix(v, mcpTokenVariable+"=") })
+}
+
 // layers loads what the user's file, the environment and the flags say. What
 // is wrong in the first two is told and left out; a wrong flag is an error.
 func (a *app) layers() (config.Layers, error) {
@@ -90,7 +96,7 @@ func (a *app) layers() (config.Layers, error) {
 		file = config.UserFile(a.getenv)
 	}
 	l, problems := config.Layers{}.WithFile(file)
-	l, more := l.WithEnv(a.environ)
+	l, more := l.WithEnv(a.settingsEnviron())
 	for _, p := range append(problems, more...) {
 		fmt.Fprintf(a.stderr, "%s %s\n", a.err.Paint(terminal.Warn, "warning:"), p)
 	}

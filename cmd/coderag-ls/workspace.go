@@ -34,6 +34,19 @@ func (a *app) workspaceRoots() ([]file.Root, error) {
 		}
 		dirs = []string{repositoryAbove(wd)}
 	}
+	return a.rootsOf(dirs)
+}
+
+// rootsFor are the given folders, without any those of workspaceRoots.
+func (a *app) rootsFor(dirs []string) ([]file.Root, error) {
+	if len(dirs) == 0 {
+		return a.workspaceRoots()
+	}
+	return a.rootsOf(dirs)
+}
+
+// rootsOf are folders that can be indexed.
+func (a *app) rootsOf(dirs []string) ([]file.Root, error) {
 	var roots []file.Root
 	for _, dir := range dirs {
 		abs, err := a.checkDirectory(dir)
@@ -166,6 +179,9 @@ type session struct {
 	view      *attach.View
 	roots     []file.Root
 	settings  config.Settings
+	log       *slog.Logger
+	ctx       context.Context              // of the command
+	key       func(variable string) string // keys of the environment
 	close     func() error
 }
 
@@ -196,7 +212,7 @@ func (a *app) openSession(ctx context.Context, report func(wire.Progress)) (*ses
 		return nil, errors.Join(err, closeLog())
 	}
 	v := w.NewView()
-	return &session{w, v, roots, s, func() error {
+	return &session{workspace: w, view: v, roots: roots, settings: s, log: log, ctx: ctx, key: layers.Key, close: func() error {
 		v.Close()
 		return errors.Join(w.Close(), closeLog())
 	}}, nil

@@ -21,6 +21,7 @@ type Settings struct {
 	Answer  Answer
 	LLM     LLM
 	LSP     LSP
+	MCP     MCP
 	Log     Log
 	Metrics Metrics
 }
@@ -134,6 +135,12 @@ type LSP struct {
 	CodeActions   bool `setting:"lsp.codeActions" default:"true" doc:"Offer to insert cited snippets."`
 	DocumentLinks bool `setting:"lsp.documentLinks" default:"true" doc:"Make citations in documents clickable."`
 	CitationDrift bool `setting:"lsp.citationDrift" default:"true" doc:"Tell where inserted citations no longer hold, and offer to mend them."`
+}
+
+// MCP are the settings of the MCP server over HTTP.
+type MCP struct {
+	TokenFile string   `setting:"mcp.tokenFile" default:"" scope:"machine" doc:"File that holds the token which clients of mcp --http must send; nobody but you may be able to read it. It is made where it does not exist; empty for mcp-token beside the user's settings file. The variable CODERAG_MCP_TOKEN goes before it."`
+	Hosts     []string `setting:"mcp.hosts" default:"" scope:"machine" doc:"Names, beside localhost, under which mcp --http is reached; without any it listens on loopback addresses only. Put a proxy that speaks TLS in front of it."`
 }
 
 // Log are the settings of logging.
