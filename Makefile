@@ -146,6 +146,48 @@ docs-neovim:
 	@scripts/editors.sh $(EDITORS) neovim
 	@$(NVIM) --clean --headless -l editors/neovim/scripts/vimdoc.lua
 
+# The VS Code extension: Node.js 20 or newer and npm.
+VSCODE       := editors/vscode
+VSCODE_BUILD := build/vscode
+VSCODE_CACHE := $(abspath $(CACHE)/vscode)
+VSIX_TARGET  ?= linux-x64
+VSIX         := dist/coderag-$(VSIX_TARGET).vsix
+
+$(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
+	npm --prefix $(VSCODE) ci --no-fund --no-audit --loglevel=error
+	@touch $@
+
+.PHONY: vscode-stage vsix lint-vscode test-vscode-unit test-vscode-panel test-vscode flake-vscode
+vscode-stage: build $(VSCODE)/node_modules/.package-lock.json
+	cd $(VSCODE) && node scripts/stage.mjs --out $(abspath $(VSCODE_BUILD))/stage --server $(abspath $(BIN))
+
+## vsix: package the VS Code extension with the program for this machine (npm)
+vsix: vscode-stage
+	cd $(VSCODE) && node scripts/package.mjs $(abspath $(VSCODE_BUILD))/stage $(VSIX_TARGET) $(abspath $(VSIX))
+
+lint-vscode: $(VSCODE)/node_modules/.package-lock.json
+	npm --prefix $(VSCODE) run --silent check
+	npm --prefix $(VSCODE) run --silent lint
+
+test-vscode-unit: $(VSCODE)/node_modules/.package-lock.json
+	npm --prefix $(VSCODE) test --silent
+
+# The answer panel's page by itself; a Chromium is needed.
+test-vscode-panel: vscode-stage
+	mkdir -p $(VSCODE_BUILD)/artifacts
+	CODERAG_ARTIFACTS=$(abspath $(VSCODE_BUILD))/artifacts node $(VSCODE)/test/panel/run.mjs $(abspath $(VSCODE_BUILD))/stage "$$($(GO) list -m -f '{{.Dir}}' github.com/spf13/cobra)"
+
+## test-vscode: the VS Code extension in the real editor, without a network (npm, apt)
+test-vscode: lint-vscode test-vscode-unit vsix
+	$(VSCODE)/test/editor/install.sh $(VSCODE_CACHE)
+	GO="$(GO)" $(VSCODE)/test/run.sh $(abspath $(VSCODE_BUILD)) $(VSCODE_CACHE) $(abspath $(VSIX))
+
+## flake-vscode: the same FLAKE_RUNS times under load
+FLAKE_RUNS ?= 20
+flake-vscode: vsix
+	$(VSCODE)/test/editor/install.sh $(VSCODE_CACHE)
+	GO="$(GO)" FLAKE_RUNS=$(FLAKE_RUNS) $(VSCODE)/test/flake.sh $(abspath $(VSCODE_BUILD)) $(VSCODE_CACHE) $(abspath $(VSIX))
+
 ## clean: remove what was built and downloaded into this checkout
 clean:
 	rm -rf bin dist build $(CACHE)

@@ -18,9 +18,10 @@ done
 wanted=$(cat "$@")
 if [ "$(cat "$dir/requirements" 2>/dev/null)" != "$wanted" ]; then
   rm -rf "$dir"
-  "$python" -m venv "$dir" >&2 || without "Python cannot make an environment"
+  # Without a pip of its own: installing one takes longer than all the rest.
+  "$python" -m venv --without-pip "$dir" >&2 || without "Python cannot make an environment"
   set -- $(for file in "$@"; do printf ' -r %s' "$file"; done)
-  "$dir/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary=:all: "$@" >&2 || without "pip cannot install $*"
+  "$python" -m pip --python "$dir/bin/python" install --quiet --disable-pip-version-check --only-binary=:all: "$@" >&2 || without "pip cannot install $*"
   printf '%s\n' "$wanted" >"$dir/requirements"
 fi
 (cd "$dir/bin" && printf '%s/python\n' "$(pwd)")
