@@ -50,7 +50,7 @@ export function chip(c: Citation): string {
   const file = c.path.slice(c.path.lastIndexOf('/') + 1);
   const lines = c.startLine === c.endLine ? `${c.startLine}` : `${c.startLine}-${c.endLine}`;
   const state = c.verified === 'moved' ? 'moved' : 'exact';
-  return `<button type="button" class="cite ${state}" data-act="open" data-cite="${escapeHtml(c.id)}" aria-label="Open ${escapeHtml(c.path)}, lines ${lines}, ${verifiedText(c)}">` +
+  return `<button type="button" class="cite ${state}" data-act="open" data-cite="${escapeHtml(c.id)}" aria-label="${escapeHtml(`${file}:${lines}, ${verifiedText(c)}; opens ${c.path}`)}">` +
     `<span class="file">${escapeHtml(file)}</span><span class="lines">:${lines}</span></button>`;
 }
 

@@ -16,6 +16,7 @@ let passed = 0;
 
 for (const suite of ['single', 'multi']) {
   const editor = new Editor(`host-${suite}`);
+  const before = passed + failed;
   try {
     const tests = path.join(editor.dir, 'tests');
     await build({ entryPoints: [path.join(here, 'suite.ts')], outfile: path.join(tests, 'index.js'), bundle: true, platform: 'node', format: 'cjs', target: 'node20', external: ['vscode'], logLevel: 'warning' });
@@ -55,7 +56,7 @@ for (const suite of ['single', 'multi']) {
     const timer = setTimeout(() => exit.resolve('time is over'), limit);
     const code = await exit.promise;
     clearTimeout(timer);
-    if (code !== 0) {
+    if (code !== 0 || passed + failed === before) {
       console.log(`not ok - the suite ${suite} ended with: ${code}`);
       failed++;
       if (process.env.CODERAG_ARTIFACTS) await page.screenshot({ path: path.join(process.env.CODERAG_ARTIFACTS, `host-${suite}.png`) });

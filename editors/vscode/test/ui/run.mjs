@@ -1,0 +1,226 @@
+// Drives the packaged extension in the editor through a browser, as a user would.
+// Prints a line for each case; pictures go to the folder CODERAG_ARTIFACTS.
+import { panelFindings } from './axe.mjs';
+import fs from 'node:fs';
+import path from 'node:path';
+import { copyRepository, Editor, until } from '../lib/editor.mjs';
+
+const [vsix, repository] = process.argv.slice(2);
+if (!vsix || !repository) throw new Error('usage: run.mjs VSIX REPOSITORY');
+const artifacts = process.env.CODERAG_ARTIFACTS;
+/** Milliseconds to wait for anything; a loaded machine is slow. */
+const limit = Number(process.env.CODERAG_LIMIT ?? 90_000);
+let passed = 0;
+let failed = 0;
+
+const editor = new Editor('ui');
+copyRepository(repository, path.join(editor.workspace, 'cobra'));
+const folder = path.join(editor.workspace, 'cobra');
+editor.settings();
+editor.install(path.resolve(vsix));
+await editor.start(['--default-folder', folder]);
+const page = await editor.browse();
+page.setDefaultTimeout(limit);
+
+async function shot(name) {
+  if (artifacts) await page.screenshot({ path: path.join(artifacts, `${name}.png`) });
+}
+
+async function step(name, run) {
+  const start = Date.now();
+  try {
+    await run();
+    passed++;
+    console.log(`ok ui: ${name} (${Date.now() - start} ms)`);
+  } catch (error) {
+    failed++;
+    console.log(`not ok ui: ${name}\n# ${String(error.stack ?? error).replaceAll('\n', '\n# ')}`);
+    await shot(`failed-${passed + failed}`).catch(() => undefined);
+  }
+}
+
+function check(condition, message) {
+  if (!condition) throw new Error(message);
+}
+
+const input = () => page.locator('.quick-input-widget:visible input').first();
+const rows = () => page.locator('.quick-input-list .monaco-list-row');
+const panel = () => page.frameLocator('iframe.webview.ready').first().frameLocator('#active-frame');
+
+async function palette(title) {
+  await page.keyboard.press('F1');
+  await input().waitFor();
+  await input().fill(`>${title}`);
+  await rows().filter({ hasText: title }).first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
+async function openFile(name) {
+  await page.keyboard.press('Control+P');
+  await input().waitFor();
+  await input().fill(name);
+  await rows().filter({ hasText: name }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.tab.active').filter({ hasText: name }).waitFor();
+}
+
+async function goTo(line, column) {
+  await page.keyboard.press('Control+G');
+  await input().waitFor();
+  await input().fill(`:${line}:${column}`);
+  await page.keyboard.press('Enter');
+  await until(`the cursor is in line ${line}`, async () => (await position()).includes(`Ln ${line}, Col ${column}`));
+}
+
+const position = () => page.locator('#status\\.editor\\.selection').innerText();
+const answered = () => panel().locator('article.done').last();
+
+const lines = fs.readFileSync(path.join(folder, 'command.go'), 'utf8').split('\n');
+const help = lines.findIndex((text) => text.includes('InitDefaultHelpCmd()')) + 1;
+
+await step('the status bar says that the index is ready', async () => {
+  await page.goto(`http://${editor.address}/?folder=${encodeURIComponent(folder)}`, { waitUntil: 'commit', timeout: limit });
+  await page.locator('.monaco-workbench').waitFor();
+  await page.locator('.statusbar-item[aria-label="coderag: ready"], .statusbar-item:has([aria-label="coderag: ready"])').first().waitFor();
+});
+
+await step('ask in the palette: the answer comes beside the editor', async () => {
+  await openFile('command.go');
+  await palette('coderag: Ask…');
+  await input().waitFor();
+  await input().fill('where is the help command added to a command?');
+  await page.keyboard.press('Enter');
+  await answered().waitFor();
+  check((await answered().locator('.cite').count()) > 0, 'no citation');
+  await shot('answer');
+});
+
+await step('every citation opens its lines', async () => {
+  await answered().locator('details.sources > summary').click();
+  const chips = answered().locator('details.sources .cite');
+  const count = await chips.count();
+  check(count > 0, 'no sources');
+  for (let i = 0; i < count; i++) {
+    const id = await chips.nth(i).getAttribute('data-cite');
+    const [, name, first] = /([^/]+):(\d+)-\d+$/.exec(id);
+    await chips.nth(i).click();
+    await page.locator('.tab.active').filter({ hasText: name }).waitFor();
+    await until(`${id} is open`, async () => (await position()).startsWith(`Ln ${first},`), limit);
+  }
+  await shot('citation');
+});
+
+await step('resting on a citation shows its lines', async () => {
+  await answered().locator('.cite').first().hover();
+  await panel().locator('#preview').waitFor({ state: 'visible' });
+  check((await panel().locator('#preview code').innerText()).trim() !== '', 'an empty preview');
+  await shot('preview');
+});
+
+await step('why this: plan, scores and times; the graph is a picture', async () => {
+  await answered().locator('details.why > summary').click();
+  await answered().locator('details.why').getByText('Understood as').waitFor();
+  await answered().locator('details.connected > summary').click();
+  check((await answered().locator('.graph .node').count()) > 1, 'no graph');
+  await answered().locator('details.connected').scrollIntoViewIfNeeded();
+  await shot('why');
+});
+
+await step('a follow-up is asked with a click', async () => {
+  const before = await panel().locator('article').count();
+  const follow = answered().locator('.follow button').first();
+  const question = await follow.innerText();
+  await follow.click();
+  await panel().locator('article.done h2').filter({ hasText: question }).last().waitFor();
+  check((await panel().locator('article').count()) === before + 1, 'no further turn');
+});
+
+await step('the panel is used by the keyboard alone', async () => {
+  await panel().locator('#question').focus();
+  await page.keyboard.type('which shells have completions?');
+  await page.keyboard.press('Enter');
+  await panel().locator('article.done h2').filter({ hasText: 'which shells' }).waitFor();
+  await panel().locator('#question').focus();
+  await page.keyboard.press('ArrowUp');
+  check((await panel().locator('#question').inputValue()) === 'which shells have completions?', 'the last question is not recalled');
+  await panel().locator('#question').fill('');
+});
+
+for (const [theme, kind] of [['Default Light Modern', 'light'], ['Default Dark Modern', 'dark'], ['Default High Contrast', 'contrast']]) {
+  await step(`no serious finding of axe: ${kind}`, async () => {
+    await palette('Preferences: Color Theme');
+    await input().waitFor();
+    await input().fill(theme.replace('Default ', ''));
+    await rows().first().waitFor();
+    await page.keyboard.press('Enter');
+    await panel().locator(`body.vscode-${kind === 'contrast' ? 'high-contrast' : kind}`).waitFor();
+    for (const details of await panel().locator('article:first-of-type details:not([open]) > summary').all()) await details.click();
+    const violations = await panelFindings(page);
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    await shot(`panel-${kind}`);
+    check(serious.length === 0, JSON.stringify(serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html, any }) => [html.slice(0, 160), any?.[0]?.message])]), null, 1));
+  });
+}
+
+await step('explain from the hover', async () => {
+  await openFile('command.go');
+  await goTo(help, lines[help - 1].indexOf('InitDefaultHelpCmd') + 3);
+  await page.keyboard.press('Control+K');
+  await page.keyboard.press('Control+I');
+  const hover = page.locator('.monaco-hover:visible').filter({ hasText: 'Explain with citations' }).first();
+  await hover.waitFor();
+  await shot('hover');
+  await hover.getByText('Explain with citations').click();
+  await panel().locator('article.done h2').filter({ hasText: 'Explain' }).waitFor();
+});
+
+await step('insert a cited snippet from the panel, and undo', async () => {
+  await openFile('zsh_completions.go');
+  await goTo(1, 1);
+  await panel().locator('article.done').first().locator('details.sources').evaluate((details) => (details.open = true));
+  await panel().locator('article.done').first().locator('details.sources [data-act=insert]').first().click();
+  await page.locator('.view-line').filter({ hasText: 'sha256:' }).first().waitFor();
+  await shot('inserted');
+  await page.keyboard.press('Control+Z');
+  await page.locator('.view-line').filter({ hasText: 'sha256:' }).first().waitFor({ state: 'detached' });
+});
+
+await step('search as you type, and go there', async () => {
+  await palette('coderag: Search…');
+  await input().waitFor();
+  await input().fill('legacyArgs');
+  await rows().filter({ hasText: 'args.go' }).first().waitFor();
+  await shot('search');
+  await page.keyboard.press('Enter');
+  await page.locator('.tab.active').filter({ hasText: 'args.go' }).waitFor();
+});
+
+await step('the side view tells state, coverage and what was skipped', async () => {
+  await palette('coderag: Focus on Index View');
+  const view = page.locator('.sidebar, .part.sidebar').first();
+  await view.getByText('Coverage').first().waitFor();
+  await view.getByText('Models').first().waitFor();
+  await view.getByText('where is the help command added').first().waitFor();
+  await shot('side');
+});
+
+await step('the status is a document', async () => {
+  await palette('coderag: Show Status');
+  await page.locator('.tab.active').filter({ hasText: 'Status' }).waitFor();
+  await shot('status');
+});
+
+await step('@coderag answers in the chat', async () => {
+  await palette('Chat: Open Chat');
+  const field = page.locator('.interactive-input-editor .monaco-editor, .chat-input-container .monaco-editor').first();
+  await field.waitFor();
+  await field.click();
+  await page.keyboard.type('@coderag where is the help command added?', { delay: 20 });
+  await page.keyboard.press('Enter');
+  await page.locator('.interactive-response, .interactive-item-container').filter({ hasText: 'command.go' }).first().waitFor();
+  await shot('chat');
+});
+
+await editor.close();
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
