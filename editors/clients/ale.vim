@@ -1,5 +1,5 @@
 " Vim with ALE against the real program; run by test_editors.py in a workspace
-" with CODERAG_TEST_BIN and CODERAG_TEST_OUT set.
+" with coderag-ls on PATH and CODERAG_TEST_OUT set.
 set nocompatible nomore noswapfile hidden viminfo=
 let g:ale_linters_explicit = 1
 let g:ale_linters = {'python': ['coderag']}
@@ -9,14 +9,19 @@ let &runtimepath = $CODERAG_TEST_ALE . ',' . &runtimepath
 filetype plugin on
 runtime plugin/ale.vim
 
-" As the page says, but for the path of the program.
-call ale#linter#Define('python', {
-\   'name': 'coderag',
-\   'lsp': 'stdio',
-\   'executable': $CODERAG_TEST_BIN,
-\   'command': '%e serve --stdio',
-\   'project_root': {buffer -> fnamemodify(ale#path#FindNearestDirectory(buffer, '.git'), ':h:h')},
-\})
+" The page's own code.
+let s:page = readfile($CODERAG_TEST_PAGES . '/vim.md')
+let s:code = []
+let s:inside = 0
+for s:line in s:page
+  if s:line =~# '^```'
+    let s:inside = s:line ==# '```vim'
+  elseif s:inside
+    call add(s:code, s:line)
+  endif
+endfor
+call writefile(s:code, $CODERAG_TEST_OUT . '.vim')
+execute 'source ' . fnameescape($CODERAG_TEST_OUT . '.vim')
 
 let s:failures = 0
 function! s:Check(name, ok) abort
@@ -42,6 +47,8 @@ let s:root = getcwd()
 ALEHover
 call s:Check('hover explains the symbol', s:Wait('execute("messages") =~# "merge_cookies" || !empty(filter(range(1, winnr("$")), "getwinvar(v:val, \"&previewwindow\")"))'))
 call s:Check('the language server runs', !empty(filter(copy(ale#lsp#GetConnections()), 'v:val.initialized')))
+CodeRagAsk how are cookies merged into a session?
+call s:Check('the command shows an answer', match(getline(1, '$'), '\[src/requests/.*:\d\+-\d\+\]') >= 0)
 call writefile([execute('messages')], $CODERAG_TEST_OUT . '.messages')
 if s:failures > 0 | cquit! | endif
 qall!

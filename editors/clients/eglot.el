@@ -1,7 +1,7 @@
 ;;; eglot.el --- Emacs and eglot against the real program -*- lexical-binding: t -*-
 
 ;; Run by test_editors.py: emacs -Q --batch -l eglot.el, in a workspace, with
-;; CODERAG_TEST_BIN set. What the documentation page says is what is set up here.
+;; coderag-ls on PATH. The command that asks is read from the documentation page.
 (require 'cl-lib)
 (require 'eglot)
 (require 'python)
@@ -11,7 +11,7 @@
       eglot-events-buffer-size 0
       make-backup-files nil)
 (add-to-list 'eglot-server-programs
-             `(python-mode . (,(getenv "CODERAG_TEST_BIN") "serve" "--stdio")))
+             '(python-mode . ("coderag-ls" "serve" "--stdio")))
 
 (defvar failures 0)
 
@@ -33,9 +33,6 @@
 (call-interactively #'eglot)
 (defvar server (eglot-current-server))
 (check "eglot connects" server)
-(when (getenv "CODERAG_TEST_INITIALIZE")
-  (with-temp-file (getenv "CODERAG_TEST_INITIALIZE")
-    (insert (json-encode (eglot-client-capabilities server)))))
 (jsonrpc-request server :coderag/sync '(:scan t) :timeout 60)
 
 (check "the server is coderag-ls"
@@ -53,6 +50,21 @@
                                        :timeout 60)))
          (and (> (length (plist-get answer :citations)) 1)
               (string-match-p "\\[src/requests/" (plist-get answer :answer)))))
+
+(check "the page's command shows an answer whose citations open"
+       (let ((code (with-temp-buffer
+                     (insert-file-contents (expand-file-name "emacs.md" (getenv "CODERAG_TEST_PAGES")))
+                     (search-forward "(defun coderag-ask")
+                     (goto-char (match-beginning 0))
+                     (read (current-buffer)))))
+         (eval code t)
+         (save-window-excursion
+           (coderag-ask "how are cookies merged into a session?")
+           (set-buffer "*coderag*")
+           (goto-char (point-min))
+           (forward-button 1)
+           (push-button)
+           (and (string-match-p "src/requests/" (buffer-file-name)) (> (line-number-at-pos) 1)))))
 
 (check "an unsaved edit counts at once"
        (goto-char (point-min))

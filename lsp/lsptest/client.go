@@ -15,6 +15,13 @@ const (
 	Minimal = "minimal" // nothing at all: LSP's defaults
 )
 
+// The same as editors were recorded to send them, whole (editors/clients).
+const (
+	NeovimRecorded = "neovim-0.11" // Neovim 0.11.4
+	EglotRecorded  = "eglot"       // Emacs 28.2 with eglot 1.9
+	ALERecorded    = "ale"         // Vim with ALE 3.3
+)
+
 //go:embed clients/*.json
 var clients embed.FS
 
