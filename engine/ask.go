@@ -70,13 +70,14 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 	}
 	f.stage("answer", at)
 	at = time.Now()
-	related, excerpt := around.Related(ctx, f.snap, texts{f.state}, made.Citations)
+	related, excerpt := around.RelatedWithin(ctx, f.snap, texts{f.state}, made.Citations, f.settings.Answer)
 	f.stage("related", at)
 	res := wire.AskResult{
 		Answer: made.Markdown, Citations: made.Citations, Dropped: made.Dropped, Related: related, Graph: excerpt,
 		Plan: f.analysis.Plan, Coverage: in.Coverage, Model: f.model(),
 		FollowUps: made.FollowUps, NoAnswer: made.NoAnswer,
 	}
+	f.stateDegraded(&res, emit)
 	res.Metrics = f.metrics()
 	for _, c := range made.Citations {
 		res.Metrics.TokensUsed += len(c.Text) / 4
@@ -119,16 +120,19 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 	}
 	packed, err := pack.Pack(ctx, pack.Input{
 		Snapshot: f.snap, Graph: v.graph(f.state), Texts: texts{f.state}, Hits: f.result.Hits,
-		Budget: budget, Reserved: f.settings.Answer.ReservedTokens,
+		Budget: budget, Reserved: f.settings.Answer.ReservedTokens, Settings: f.settings.Answer,
 	})
 	if err != nil {
 		return wire.ContextResult{}, v.failed("context", err)
 	}
 	f.stage("pack", at)
-	v.e.requests.Answered("context", f.metrics())
+	m := f.metrics()
+	m.TokensUsed = packed.Tokens
+	v.e.requests.Answered("context", m)
 	return wire.ContextResult{
 		Content: packed.Content, Primary: packed.Primary, Related: packed.Related,
 		TokenCount: packed.Tokens, Truncated: packed.Truncated, Coverage: f.ix.Coverage(f.snap),
+		Plan: f.analysis.Plan, Metrics: m, Degraded: f.result.Degraded,
 	}, nil
 }
 

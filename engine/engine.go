@@ -156,6 +156,9 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 	iopts.LowPriority = s.Index.LowPriority && !e.opts.Foreground
 	iopts.NoGit = !s.Index.GitRecency || e.opts.Foreground
 	o := &opened{}
+	if _, err := chunk.ParseLayers(s.Chunk.Layers); err != nil {
+		o.notices = append(o.notices, fmt.Sprintf("The setting chunk.layers does not count: %v.", err))
+	}
 	if s.Embed.Provider == "auto" || s.Embed.Provider == "onnx" {
 		o.openMiniLM(ctx, s, e.opts.Logger)
 	}
@@ -225,7 +228,7 @@ func indexOptions(opts Options, s config.Settings, roots []file.Root) (index.Opt
 		Chunks: chunk.Options{
 			MaxChars: s.Chunk.MaxChars, ParseDeadline: time.Duration(s.Chunk.ParseDeadline) * time.Millisecond,
 			MarkdownMaxTokens: s.Chunk.MarkdownMaxTokens, MarkdownPartTokens: s.Chunk.MarkdownPartTokens,
-			MarkdownOverlap: s.Chunk.MarkdownOverlap, TextWords: s.Chunk.TextWords, TextOverlap: s.Chunk.TextOverlap,
+			MarkdownOverlap: s.Chunk.MarkdownOverlap, CodeBlockTokens: s.Chunk.CodeBlockTokens, Layers: layers(s), TextWords: s.Chunk.TextWords, TextOverlap: s.Chunk.TextOverlap,
 		},
 		Workers:       s.Index.Workers,
 		BehindThreads: s.Embed.Threads,
@@ -236,6 +239,16 @@ func indexOptions(opts Options, s config.Settings, roots []file.Root) (index.Opt
 		Changed:       opts.Changed,
 		Notice:        opts.Notice,
 	}, err
+}
+
+// layers are the rules of the setting before the built-in ones, nil for these
+// alone. Where a rule is none, the setting does not count.
+func layers(s config.Settings) []chunk.LayerRule {
+	rules, err := chunk.ParseLayers(s.Chunk.Layers)
+	if err != nil || len(rules) == 0 {
+		return nil
+	}
+	return append(rules, chunk.DefaultLayers()...)
 }
 
 // Touch tells that paths (absolute) may have changed on disk; rescan tells that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -73,7 +74,7 @@ func (v *View) find(ctx context.Context, p wire.AskParams) (*found, error) {
 	}
 	at := time.Now()
 	vocab := search.NewVocabulary(st.snap)
-	f.analysis = query.New(st.ix.Tokenizer()).FollowUp(p.Query, p.History, vocab)
+	f.analysis = analyzer(st).FollowUp(p.Query, p.History, vocab)
 	f.stage("analysis", at)
 	if c.near(ctx, f); f.cached {
 		return f, ctx.Err()
@@ -93,13 +94,67 @@ func (v *View) input(f *found, p wire.SearchParams) search.Input {
 	}
 	in.Document, in.Line = v.place(f.ix, p.Document)
 	f.document = in.Document
+	in.Editor.Open = v.openFiles(f.ix)
+	if in.Document != "" || len(in.Editor.Open) > 0 {
+		in.Editor.Edited = search.Edited{Day: search.DayOf(time.Now()), Version: f.ix.EditedVersion(), At: f.ix.Edited}
+	}
+	if in.Settings.Centrality > 0 {
+		in.Importance = v.graph(f.state).Centrality
+	}
 	return in
+}
+
+// analyzer understands questions as the settings want it.
+func analyzer(st state) *query.Analyzer {
+	set := st.settings.Search
+	return query.NewWithout(st.ix.Tokenizer(), query.Off{FastPath: !set.FastPath, Expansion: !set.Expansion, Spelling: !set.Spelling})
+}
+
+// openFiles are the workspace paths of the client's buffers, in order.
+func (v *View) openFiles(ix *index.Index) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var open []string
+	for abs := range v.buffers {
+		if path, ok := ix.WorkspacePath(abs); ok {
+			open = append(open, path)
+		}
+	}
+	slices.Sort(open)
+	return open
+}
+
+// requests are the searches of a plan, one for each request, which searches
+// what it asks for within its own filters and the client's: those that the
+// client gives count before those of the plan.
+func (f *found) requests(in search.Input) []search.Input {
+	plan := &f.analysis.Plan
+	all := make([]search.Input, len(plan.Requests))
+	for i, r := range plan.Requests {
+		one := in
+		if len(plan.Requests) > 1 {
+			a := analyzer(f.state).Analyze(r.Query, search.NewVocabulary(f.snap))
+			one.Analysis = &a
+		}
+		if len(one.Filters.SourceTypes) == 0 {
+			one.Filters.SourceTypes = r.SourceTypes
+		}
+		if len(one.Filters.FilePatterns) == 0 {
+			one.Filters.FilePatterns = r.FilePatterns
+		}
+		one.Filters.Folders = append(slices.Clone(one.Filters.Folders), r.Folders...)
+		if one.TopK == 0 {
+			one.TopK = r.TopK
+		}
+		all[i] = one
+	}
+	return all
 }
 
 func (f *found) search(ctx context.Context, in search.Input) error {
 	at := time.Now()
 	var err error
-	if f.result, err = search.New(f.ix.Tokenizer()).Search(ctx, in); err != nil {
+	if f.result, err = search.New(f.ix.Tokenizer()).All(ctx, f.requests(in)); err != nil {
 		if bad := (*search.FilterError)(nil); errors.As(err, &bad) {
 			err = &QueryError{Reason: bad.Reason}
 		}
@@ -111,6 +166,19 @@ func (f *found) search(ctx context.Context, in search.Input) error {
 		f.timings["search."+name] = ms
 	}
 	return nil
+}
+
+// stateDegraded says in an answer what did not take part in its search.
+func (f *found) stateDegraded(res *wire.AskResult, emit func(Event)) {
+	res.Degraded = f.result.Degraded
+	if res.Degraded == "" {
+		return
+	}
+	note := "\n\n*Searched with less than usual: " + res.Degraded + ".*\n"
+	res.Answer = strings.TrimRight(res.Answer, "\n") + note
+	if emit != nil {
+		emit(Event{Text: note})
+	}
 }
 
 func (f *found) stage(name string, since time.Time) {
@@ -156,6 +224,7 @@ func (f *found) searchResult(ctx context.Context) wire.SearchResult {
 	at := time.Now()
 	res := wire.SearchResult{
 		Hits: []wire.Hit{}, Plan: f.analysis.Plan, Coverage: f.ix.Coverage(f.snap), Model: f.model(),
+		Degraded: f.result.Degraded,
 	}
 	docs := map[*index.File]*text.Document{}
 	for _, h := range f.result.Hits {
@@ -249,7 +318,9 @@ func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResu
 		return wire.SearchResult{}, err
 	}
 	f := &found{state: st, began: began, timings: map[string]float64{}}
-	f.analysis = query.New(st.ix.Tokenizer()).Analyze(clip(body, maxSimilar), search.NewVocabulary(st.snap))
+	// Code names what it uses: nothing in it is a misspelling, nor a question.
+	f.analysis = query.NewWithout(st.ix.Tokenizer(), query.Off{Spelling: true}).Analyze(clip(body, maxSimilar), search.NewVocabulary(st.snap))
+	f.analysis.Plan.Requests[0].FilePatterns = nil
 	f.analysis.Intent = query.FindSimilar
 	f.analysis.Plan.Intent = string(query.FindSimilar)
 	sp := wire.SearchParams{TopK: p.TopK}

@@ -15,7 +15,11 @@ var update = lsptest.Update()
 // engineServer is a server on the real engine, with its index in a folder and
 // nothing of this machine's settings.
 func engineServer(t testing.TB, cache string) lsp.Options {
-	layers, problems := config.Layers{}.WithFlags(map[string]string{"index.cacheDir": cache, "embed.provider": "static"})
+	layers, problems := config.Layers{}.WithFlags(map[string]string{
+		"index.cacheDir": cache, "embed.provider": "static",
+		// The index that is compared has nothing open, and nobody edited its files.
+		"search.proximity": "0", "search.recency": "0",
+	})
 	for _, p := range problems {
 		t.Fatal(p)
 	}

@@ -18,7 +18,11 @@ func sessionHost(t testing.TB) lsptest.Host {
 		Modes:  lsptest.Modes(),
 		Update: *update,
 		Server: func(tb testing.TB, cache string) lsp.Options {
-			layers, problems := config.Layers{}.WithFlags(map[string]string{"index.cacheDir": cache, "embed.provider": "static"})
+			layers, problems := config.Layers{}.WithFlags(map[string]string{
+				"index.cacheDir": cache, "embed.provider": "static",
+				// The index that is compared has nothing open, and nobody edited its files.
+				"search.proximity": "0", "search.recency": "0",
+			})
 			for _, p := range problems {
 				t.Fatal(p)
 			}

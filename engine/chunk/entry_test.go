@@ -7,7 +7,7 @@ import (
 	"coderag-ls/engine/chunk"
 )
 
-func TestEntryPoints(t *testing.T) {
+func TestB9EntryPoints(t *testing.T) {
 	for _, test := range []struct{ path, src, want string }{
 		{"main.go", "package main\n\nfunc main() {}\n", "main"},
 		{"x.go", "package x\n\nfunc main() {}\n", ""},

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"fmt"
 	"path"
 	"strings"
 )
@@ -37,6 +38,22 @@ func DefaultLayers() []LayerRule {
 		{"infrastructure", append(folders("infrastructure infra db database databases storage store stores persistence repository repositories dao adapter adapters migrations cache queue messaging client clients network net io platform"),
 			"**/*repository.*", "**/*dao.*", "**/*_store.*", "**/*.sql")},
 	}
+}
+
+// ParseLayers reads rules written as LAYER=GLOB; rules of one layer need not
+// follow one another. The error names a rule that is none.
+func ParseLayers(rules []string) ([]LayerRule, error) {
+	var out []LayerRule
+	for _, r := range rules {
+		layer, glob, ok := strings.Cut(r, "=")
+		layer, glob = strings.TrimSpace(layer), strings.TrimSpace(glob)
+		_, err := path.Match(glob, "")
+		if !ok || layer == "" || glob == "" || err != nil {
+			return nil, fmt.Errorf("%q is no layer rule: write LAYER=GLOB, such as api=services/**/http/**", r)
+		}
+		out = append(out, LayerRule{Layer: layer, Globs: []string{glob}})
+	}
+	return out, nil
 }
 
 // layers are compiled rules: most globs name a folder or a file's base name,

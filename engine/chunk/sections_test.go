@@ -29,7 +29,7 @@ func names(f chunk.File) string {
 	return strings.Join(out, "\n")
 }
 
-func TestMarkdownKeepsH3WithItsH2(t *testing.T) {
+func TestB7KeepsH3WithItsH2(t *testing.T) {
 	src := "# Doc\n\n## One\n\ntext\n\n### Sub\n\nmore\n\n## Two\n\n" + filler(80, "large") + "\n### Three\n\n" + filler(60, "three") + "\n### Four\n\nfour\n"
 	f, doc := chunkWith(chunk.Options{}, markdownClass, "docs/x.md", src)
 	want := "Doc > One\nDoc > Two\nDoc > Two > Three\nDoc > Two > Four"
@@ -49,7 +49,7 @@ func TestMarkdownKeepsH3WithItsH2(t *testing.T) {
 	}
 }
 
-func TestMarkdownSplitsLargeSections(t *testing.T) {
+func TestB7SplitsLargeSections(t *testing.T) {
 	src := "## Large\n\n" + filler(250, "large")
 	f, doc := chunkWith(chunk.Options{}, markdownClass, "x.md", src)
 	if len(f.Chunks) < 4 {
@@ -72,7 +72,7 @@ func TestMarkdownSplitsLargeSections(t *testing.T) {
 	}
 }
 
-func TestMarkdownWithoutHeaders(t *testing.T) {
+func TestB7WithoutHeaders(t *testing.T) {
 	f, _ := chunkWith(chunk.Options{}, markdownClass, "a/notes.md", "just text\n\nmore text\n")
 	if names(f) != "notes" || f.Chunks[0].Header != "[Document: notes | Section: notes]" || lines(f.Chunks[0]) != "1-3" {
 		t.Errorf("got %+v", f.Chunks)
@@ -83,7 +83,7 @@ func TestMarkdownWithoutHeaders(t *testing.T) {
 	}
 }
 
-func TestMarkdownTruncatesCode(t *testing.T) {
+func TestB7TruncatesCode(t *testing.T) {
 	code := filler(120, "code") // 1,200 tokens
 	src := "## Code\n\nbefore\n\n```go\n" + code + "```\n\nafter\n"
 	f, doc := chunkWith(chunk.Options{}, markdownClass, "x.md", src)
@@ -161,5 +161,98 @@ func TestTable(t *testing.T) {
 	f, _ := chunkWith(chunk.Options{}, file.Class{Language: "csv", SourceType: file.Text}, "x.csv", src)
 	if len(f.Chunks) < 2 || f.Chunks[0].Header != "" || f.Chunks[1].Header != "id,name" {
 		t.Errorf("got %+v", f.Chunks)
+	}
+}
+
+// TestB7EmptySectionsAndSettings: sections without text are left out, and the
+// sizes are the options'.
+func TestB7EmptySectionsAndSettings(t *testing.T) {
+	f, _ := chunkWith(chunk.Options{}, markdownClass, "x.md", "# Doc\n\n## Full\n\ntext\n\n## Empty\n\n## Also empty\n\n## Last\n\nend\n")
+	if got := names(f); got != "Doc > Full\nDoc > Last" {
+		t.Errorf("got\n%s", got)
+	}
+	src := "## Large\n\n" + filler(100, "large") + "\n```go\n" + filler(20, "code") + "```\n"
+	small, _ := chunkWith(chunk.Options{MarkdownMaxTokens: 400, MarkdownPartTokens: 200, MarkdownOverlap: -1, CodeBlockTokens: 100}, markdownClass, "x.md", src)
+	if len(small.Chunks) < 5 {
+		t.Errorf("%d chunks", len(small.Chunks))
+	}
+	truncated := false
+	for i, c := range small.Chunks {
+		truncated = truncated || len(c.Truncated) > 0
+		if c.Tokens > 200 || i > 0 && c.StartLine <= small.Chunks[i-1].EndLine {
+			t.Errorf("part %d has %d tokens in lines %s", i, c.Tokens, lines(c))
+		}
+	}
+	if !truncated {
+		t.Error("no code block was truncated")
+	}
+}
+
+// TestB9Metadata: a chunk knows all that is searched, filtered and told by.
+func TestB9Metadata(t *testing.T) {
+	src := "// Package users serves users.\npackage users\n\nimport (\n\t\"fmt\"\n\t\"net/http\"\n\n\t\"example.com/app/store\"\n)\n\n" +
+		"// Server answers requests. It is slow.\ntype Server struct{ db store.DB }\n\n" +
+		"// Routes registers what is answered. More follows.\nfunc (s *Server) Routes(mux *http.ServeMux) {\n\tmux.HandleFunc(\"GET /users/{id}\", s.get)\n" + strings.Repeat("\ts.db.Touch()\n", 120) + "}\n\n" +
+		"func parseUserID(raw string) (int, error) {\n\tvar id int\n\t_, err := fmt.Sscan(raw, &id)\n" + strings.Repeat("\tid = id + 1 - 1\n", 100) + "\treturn id, err\n}\n"
+	f, doc := chunkWith(chunk.Options{}, file.Class{Language: "go", SourceType: file.Code}, "internal/api/users.go", src)
+	var routes, parse *chunk.Chunk
+	ids := map[string]bool{}
+	for i := range f.Chunks {
+		c := &f.Chunks[i]
+		switch {
+		case c.Name == "Routes" && c.Part <= 1:
+			routes = c
+		case c.Name == "parseUserID" && c.Part <= 1:
+			parse = c
+		}
+		text, _ := doc.Lines(c.StartLine, c.EndLine)
+		if c.Index != i || c.Path != "internal/api/users.go" || c.SourceType != file.Code || c.Language != "go" || c.Layer != "api" ||
+			len(c.ID) != 32 || ids[c.ID] || c.Tokens == 0 || c.Tokens > len(text) || c.Hash == [32]byte{} {
+			t.Errorf("chunk %d: %+v", i, c)
+		}
+		ids[c.ID] = true
+	}
+	if routes == nil || parse == nil {
+		t.Fatalf("the functions are in no chunk of their own:\n%s", describe(f))
+	}
+	if routes.Kind != chunk.Method || routes.Parent != "Server" || !strings.HasPrefix(routes.Summary, "Routes registers what is answered") || strings.Contains(routes.Summary, "More follows") ||
+		strings.Join(routes.EntryPoints, ",") != "GET /users/{id}" || len(routes.Symbols) == 0 || routes.Symbols[0] != "Routes" {
+		t.Errorf("%+v", routes)
+	}
+	if strings.Join(routes.Imports, ",") != "net/http" && strings.Join(routes.Imports, ",") != "net/http,example.com/app/store" {
+		t.Errorf("imports that Routes uses: %v", routes.Imports)
+	}
+	if strings.Join(parse.Imports, ",") != "fmt" || len(parse.EntryPoints) > 0 {
+		t.Errorf("%+v", parse)
+	}
+	// Where there is no comment the words of name and signature stand in.
+	for _, word := range []string{"parse", "user", "raw"} {
+		if !strings.Contains(strings.ToLower(parse.Summary), word) {
+			t.Errorf("the summary %q lacks %q", parse.Summary, word)
+		}
+	}
+}
+
+// TestB9LayerRules: rules of one's own come before the built-in ones; what is no
+// rule is named.
+func TestB9LayerRules(t *testing.T) {
+	rules, err := chunk.ParseLayers([]string{"billing=**/invoices/**", "api = web/*.go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := chunk.Options{Layers: append(rules, chunk.DefaultLayers()...)}
+	for path, want := range map[string]string{"src/invoices/api/a.go": "billing", "web/a.go": "api", "src/models/a.go": "domain", "src/a.go": ""} {
+		f, _ := chunkWith(o, file.Class{Language: "go", SourceType: file.Code}, path, "package a\n\nfunc F() {}\n")
+		if f.Chunks[0].Layer != want {
+			t.Errorf("%s is of layer %q, want %q", path, f.Chunks[0].Layer, want)
+		}
+	}
+	if o.Digest() == (chunk.Options{}).Digest() {
+		t.Error("chunks of other layers are taken for the same")
+	}
+	for _, bad := range []string{"billing", "=x", "a=", "a=[b"} {
+		if _, err := chunk.ParseLayers([]string{bad}); err == nil || !strings.Contains(err.Error(), bad) {
+			t.Errorf("%q: error %v", bad, err)
+		}
 	}
 }

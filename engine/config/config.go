@@ -44,13 +44,15 @@ type Index struct {
 
 // Chunk are the settings of chunking.
 type Chunk struct {
-	MaxChars           int `setting:"chunk.maxChars" default:"1500" min:"200" max:"20000" doc:"Most characters of a code chunk."`
-	ParseDeadline      int `setting:"chunk.parseDeadline" default:"2000" min:"10" max:"60000" doc:"Milliseconds of processor time that parsing one file may take before it is cut by lines."`
-	MarkdownMaxTokens  int `setting:"chunk.markdownMaxTokens" default:"1000" min:"100" max:"10000" seed:"OYA" doc:"Markdown sections over this many tokens are split."`
-	MarkdownPartTokens int `setting:"chunk.markdownPartTokens" default:"500" min:"50" max:"10000" seed:"OYA" doc:"Tokens of each part of a split Markdown section."`
-	MarkdownOverlap    int `setting:"chunk.markdownOverlap" default:"100" min:"0" max:"5000" seed:"OYA" doc:"Tokens that neighbouring parts of a split Markdown section share."`
-	TextWords          int `setting:"chunk.textWords" default:"512" min:"32" max:"10000" seed:"SYN" doc:"Words of a prose chunk."`
-	TextOverlap        int `setting:"chunk.textOverlap" default:"50" min:"0" max:"5000" seed:"SYN" doc:"Words that neighbouring prose chunks share."`
+	MaxChars           int      `setting:"chunk.maxChars" default:"1500" min:"200" max:"20000" doc:"Most characters of a code chunk."`
+	ParseDeadline      int      `setting:"chunk.parseDeadline" default:"2000" min:"10" max:"60000" doc:"Milliseconds of processor time that parsing one file may take before it is cut by lines."`
+	MarkdownMaxTokens  int      `setting:"chunk.markdownMaxTokens" default:"1000" min:"100" max:"10000" seed:"OYA" doc:"Markdown sections over this many tokens are split."`
+	MarkdownPartTokens int      `setting:"chunk.markdownPartTokens" default:"500" min:"50" max:"10000" seed:"OYA" doc:"Tokens of each part of a split Markdown section."`
+	MarkdownOverlap    int      `setting:"chunk.markdownOverlap" default:"100" min:"0" max:"5000" seed:"OYA" doc:"Tokens that neighbouring parts of a split Markdown section share."`
+	CodeBlockTokens    int      `setting:"chunk.codeBlockTokens" default:"500" min:"50" max:"10000" seed:"OYA" doc:"Tokens of a Markdown code block that are searched by meaning; all of it is shown and cited."`
+	Layers             []string `setting:"chunk.layers" default:"" seed:"PRD" doc:"Rules LAYER=GLOB, such as api=services/**/http/**, that say which architectural layer a path belongs to; the first that fits counts, then the built-in ones."`
+	TextWords          int      `setting:"chunk.textWords" default:"512" min:"32" max:"10000" seed:"SYN" doc:"Words of a prose chunk."`
+	TextOverlap        int      `setting:"chunk.textOverlap" default:"50" min:"0" max:"5000" seed:"SYN" doc:"Words that neighbouring prose chunks share."`
 }
 
 // Embed are the settings of the embedding models.
@@ -76,6 +78,15 @@ type Search struct {
 	VectorWeight  float64 `setting:"search.vectorWeight" default:"1" min:"0" max:"10" seed:"PRD" doc:"Weight of the embedded model's list in the fusion."`
 	MiniLMWeight  float64 `setting:"search.miniLMWeight" default:"1" min:"0" max:"10" doc:"Weight of MiniLM's list in the fusion."`
 	MissingRank   int     `setting:"search.missingRank" default:"1000" min:"1" max:"100000" seed:"OYA" doc:"Rank given to a candidate that a list does not hold."`
+	FastPath      bool    `setting:"search.fastPath" default:"true" seed:"PRD" doc:"A question that is nothing but an identifier, a file name or a hexadecimal code is looked up as such."`
+	Expansion     bool    `setting:"search.expansion" default:"true" seed:"OYA" doc:"Search for synonyms, acronyms and words written together or apart, too."`
+	Spelling      bool    `setting:"search.spelling" default:"true" doc:"Read a name that nothing has as the defined name that it is a misspelling of."`
+	Fallback      bool    `setting:"search.filterFallback" default:"true" seed:"PRD" doc:"Where nothing passes the filters, drop them one after the other and say so; false finds nothing then."`
+	AdaptiveTopK  bool    `setting:"search.adaptiveTopK" default:"true" seed:"PRD" doc:"Return half as many hits for a question that is nothing but a name, half as many again for a broad one, where the request does not say how many."`
+	Proximity     float64 `setting:"search.proximity" default:"1" min:"0" max:"10" doc:"How much files near the document that is looked at and near other open ones are raised; 0 for not at all."`
+	Recency       float64 `setting:"search.recency" default:"1" min:"0" max:"10" doc:"How much files that were edited in the last days are raised where an editor asks; 0 for not at all."`
+	Centrality    float64 `setting:"search.centrality" default:"0" min:"0" max:"10" doc:"How much files that many others import are raised, by doublings of their centrality; 0 for not at all."`
+	SymbolBoost   float64 `setting:"search.symbolBoost" default:"1" min:"1" max:"2" seed:"SYN" doc:"Most that the lexical score of a chunk is multiplied by for the symbols that it defines, a tenth for each; 1 for nothing."`
 	FolderBoost   float64 `setting:"search.folderBoost" default:"1.3" min:"1" max:"10" seed:"PRD" doc:"Factor for hits in a folder that the request names."`
 	BM25K1        float64 `setting:"search.bm25K1" default:"1.2" min:"0" max:"5" doc:"BM25's k1: how soon more occurrences stop counting."`
 	BM25B         float64 `setting:"search.bm25B" default:"0.75" min:"0" max:"1" doc:"BM25's b: how much long chunks are held back."`
@@ -100,6 +111,16 @@ type Answer struct {
 	TokenBudget    int `setting:"answer.tokenBudget" default:"8000" min:"0" max:"1000000" seed:"TS" doc:"Tokens of the context; 0 for the model's window."`
 	ReservedTokens int `setting:"answer.reservedTokens" default:"2000" min:"0" max:"100000" seed:"TS" doc:"Tokens kept free for the answer."`
 	MaxCitations   int `setting:"answer.maxCitations" default:"8" min:"1" max:"50" doc:"Citations of an answer without a language model."`
+	// Shares of the context's budget; what is left of 1 is for the graph.
+	PrimaryShare float64 `setting:"answer.primaryShare" default:"0.6" min:"0.1" max:"1" seed:"TS" doc:"Share of the context's tokens for what was found."`
+	RelatedShare float64 `setting:"answer.relatedShare" default:"0.3" min:"0" max:"0.9" seed:"TS" doc:"Share of the context's tokens for related files; the rest is for how files hang together."`
+	MaxRelated   int     `setting:"answer.maxRelated" default:"10" min:"0" max:"50" seed:"TS" doc:"Related files of an answer or a context."`
+	GraphDepth   int     `setting:"answer.graphDepth" default:"2" min:"1" max:"2" seed:"TS" doc:"Steps from what was found to related files."`
+	MaxSiblings  int     `setting:"answer.maxSiblings" default:"3" min:"0" max:"50" seed:"PRD" doc:"Methods of the same class named beside a method in a context."`
+	MaxImports   int     `setting:"answer.maxImports" default:"5" min:"0" max:"50" seed:"PRD" doc:"Import statements named beside a chunk in a context."`
+	MaxChildren  int     `setting:"answer.maxChildren" default:"10" min:"0" max:"100" seed:"PRD" doc:"Sections below it named beside a section in a context."`
+	EnoughChunks int     `setting:"answer.enoughChunks" default:"10" min:"1" max:"200" seed:"SYN" doc:"A context with so many chunks takes no more where the last one's relevance is above answer.enoughRelevance."`
+	Enough       float64 `setting:"answer.enoughRelevance" default:"0.9" min:"0" max:"1" seed:"SYN" doc:"Relevance from which on answer.enoughChunks chunks are enough; 1 for never."`
 }
 
 // LLM are the settings of the language model. All are the machine's: a

@@ -134,7 +134,18 @@ type step struct {
 // only a few. The walk from a file follows one direction: what is imported by
 // what imports a file has nothing to do with it.
 func (g *Graph) Around(ctx context.Context, src Source, primary []Place) []Related {
-	w := &walk{g: g, src: src, ctx: ctx, best: map[string]step{}, primary: map[string]bool{}, texts: map[string]string{}}
+	return g.AroundWithin(ctx, src, primary, Limits{Related: MaxRelated, Depth: maxHops})
+}
+
+// Limits bound a walk.
+type Limits struct {
+	Related int // files, 0 for none
+	Depth   int // steps, 1 or 2
+}
+
+// AroundWithin is Around with other bounds.
+func (g *Graph) AroundWithin(ctx context.Context, src Source, primary []Place, lim Limits) []Related {
+	w := &walk{lim: lim, g: g, src: src, ctx: ctx, best: map[string]step{}, primary: map[string]bool{}, texts: map[string]string{}}
 	for _, p := range primary {
 		w.primary[p.Path] = true
 	}
@@ -145,11 +156,11 @@ func (g *Graph) Around(ctx context.Context, src Source, primary []Place) []Relat
 		w.inheritance(p)
 		w.kept(p.Path, p.Uses, 1, "")
 	}
-	if len(seeds) > 0 {
+	if len(seeds) > 0 && lim.Depth > 1 {
 		w.siblings(seeds[0].Path)
 	}
 	out := w.chosen()
-	if len(out) < MaxRelated {
+	if len(out) < lim.Related && lim.Depth > 1 {
 		// The second step goes on from what the first one leads to.
 		for _, s := range out {
 			if s.Distance == 1 {
@@ -183,6 +194,7 @@ func firstOfEach(places []Place) []Place {
 
 // walk is one walk.
 type walk struct {
+	lim     Limits
 	g       *Graph
 	src     Source
 	ctx     context.Context
@@ -252,7 +264,7 @@ func (w *walk) chosen() []step {
 	counts := map[Kind]int{}
 	var out []step
 	for _, s := range all {
-		if len(out) < MaxRelated && counts[s.Kind] < limit(s.Kind) {
+		if len(out) < w.lim.Related && counts[s.Kind] < limit(s.Kind) {
 			counts[s.Kind]++
 			out = append(out, s)
 		}

@@ -86,7 +86,7 @@ func check(t *testing.T, got []graph.Related, want ...string) {
 	}
 }
 
-func TestCalls(t *testing.T) {
+func TestC8Calls(t *testing.T) {
 	texts := map[string]string{
 		"shop/cart.py":    "from shop.prices import lookup\n\n\ndef total(items):\n    # send_mail(items) is not called\n    return sum(lookup(i) for i in items) + unrelated_name\n",
 		"shop/prices.py":  "def lookup(i):\n    return 1\n",
@@ -114,7 +114,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-func TestImplements(t *testing.T) {
+func TestC8Implements(t *testing.T) {
 	for name, c := range map[string]struct {
 		texts map[string]string
 		path  string
@@ -160,9 +160,9 @@ func TestImplements(t *testing.T) {
 	}
 }
 
-// TestWalk: of everything around everything at most ten files are told, of each
+// TestC8Walk: of everything around everything at most ten files are told, of each
 // kind a few, nearest first, the same ones each time, none twice, no primary one.
-func TestWalk(t *testing.T) {
+func TestC8Walk(t *testing.T) {
 	texts := all(t)
 	for i := range 30 { // one that much else imports
 		texts["hub/use"+string(rune('a'+i%26))+strings.Repeat("x", i/26)+".py"] = "from hub.core import run\n\n\ndef use():\n    return run()\n"
@@ -207,6 +207,20 @@ func TestWalk(t *testing.T) {
 	}
 	if seconds == 0 {
 		t.Error("no second step was taken")
+	}
+	hub := []graph.Place{{Path: "hub/core.py", StartLine: 1, EndLine: 2}}
+	if got := g.AroundWithin(t.Context(), src, hub, graph.Limits{Related: 2, Depth: 2}); len(got) != 2 {
+		t.Errorf("%d related files, want 2", len(got))
+	}
+	if got := g.AroundWithin(t.Context(), src, hub, graph.Limits{Depth: 2}); len(got) != 0 {
+		t.Errorf("%d related files, want none", len(got))
+	}
+	for i := range files {
+		for _, r := range g.AroundWithin(t.Context(), src, []graph.Place{{Path: files[i].Path, StartLine: 1, EndLine: 30}}, graph.Limits{Related: 10, Depth: 1}) {
+			if r.Distance != 1 {
+				t.Errorf("%+v is beyond one step", r)
+			}
+		}
 	}
 	// A cancelled walk ends.
 	ctx, cancel := context.WithCancel(t.Context())

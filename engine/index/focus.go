@@ -14,6 +14,7 @@ import (
 // first, in the queue and with the slow model.
 type focus struct {
 	version atomic.Int64 // changes with all below
+	told    atomic.Int64 // how often git told something
 
 	mu     sync.Mutex // guards the fields below
 	open   map[spot]int
@@ -66,6 +67,47 @@ func (f *focus) of(at spot, modified int64) (prio int, edited int64) {
 	return prioScan, modified
 }
 
+// lastEdited is when git says that a file was edited last; told is false where
+// git said nothing of the root.
+func (f *focus) lastEdited(at spot) (when time.Time, told bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	files, told := f.edited[at.root]
+	return files[at.rel], told
+}
+
+// Edited is when a file of a snapshot was worked on last: as git tells, else by
+// its time on disk. It is zero where git knows of later work on hundreds of
+// others only.
+func (ix *Index) Edited(f *File) time.Time {
+	if f.Open {
+		return time.Now()
+	}
+	r := ix.rootOf(f)
+	if r == nil {
+		return time.Time{}
+	}
+	// A checkout gives all files a new time: the commit's counts.
+	if when, told := ix.focus.lastEdited(spot{r, f.Rel}); told {
+		return when
+	}
+	return time.Unix(0, f.ModTime)
+}
+
+// EditedVersion changes whenever Edited may tell something else of a file that
+// has not changed.
+func (ix *Index) EditedVersion() int64 { return ix.focus.told.Load() }
+
+// rootOf is the root of a file of a snapshot, nil where it is gone.
+func (ix *Index) rootOf(f *File) *root {
+	for _, r := range ix.roots {
+		if r.Root == f.Root {
+			return r
+		}
+	}
+	return nil
+}
+
 // due reports whether git is to be asked about a root, and notes that it is.
 func (f *focus) due(r *root) bool {
 	f.mu.Lock()
@@ -115,6 +157,7 @@ func (ix *Index) askGit(ctx context.Context, r *root) {
 		ix.focus.mu.Lock()
 		ix.focus.edited[r] = files
 		ix.focus.mu.Unlock()
+		ix.focus.told.Add(1)
 		ix.focus.version.Add(1)
 		ix.queue.reorder(r, ix.focus)
 		ix.log.Debug("files are ordered by git", "root", r.Dir, "known", len(files))

@@ -319,6 +319,28 @@ func (s *Snapshot) DefinitionsFold(lower string) []Definition {
 	return s.definitions(func(p *part) []Definition { return p.namedFold(lower) })
 }
 
+// Names yields the names of the symbols that are defined, in no particular order
+// and some of them several times.
+func (s *Snapshot) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, p := range s.parts {
+			last := ""
+			for i := range p.defs {
+				d := &p.defs[i]
+				if d.Symbol.Name == last {
+					continue
+				}
+				if at, ok := s.files.get(d.File.Path); !ok || at.file != d.File {
+					continue
+				}
+				if last = d.Symbol.Name; !yield(last) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (s *Snapshot) definitions(of func(*part) []Definition) []Definition {
 	var found []Definition
 	for _, p := range s.parts {

@@ -132,7 +132,7 @@ func number(parts []lexical.Part, h lexical.Hit) int {
 	return n
 }
 
-func TestSearchAgreesWithTheFormula(t *testing.T) {
+func TestC5SearchAgreesWithTheFormula(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	vocab := vocabulary()
 	var se lexical.Searcher
@@ -473,7 +473,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-func TestComments(t *testing.T) {
+func TestC5Comments(t *testing.T) {
 	parts := index(lexical.Doc{Body: "alpha bravo charlie delta", Comments: []lexical.Span{
 		{Start: -5, End: 5}, {Start: 3, End: 11}, {Start: 9, End: 8}, {Start: 20, End: 900}}})
 	for term, f := range map[string]lexical.Field{"alpha": lexical.Comment, "bravo": lexical.Comment, "charli": lexical.Body, "delta": lexical.Comment} {

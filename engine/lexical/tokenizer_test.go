@@ -10,7 +10,7 @@ import (
 	"coderag-ls/engine/lexical"
 )
 
-func TestSplit(t *testing.T) {
+func TestC5Split(t *testing.T) {
 	tok := lexical.NewTokenizer()
 	for in, want := range map[string]string{
 		"HTTPServer":                  "http server",
@@ -115,7 +115,7 @@ func TestDocumentTerms(t *testing.T) {
 	}
 }
 
-func TestProseLeavesShortWordsOut(t *testing.T) {
+func TestC5ProseLeavesShortWordsOut(t *testing.T) {
 	parts := index(lexical.Doc{Prose: true, Body: "Go to my db or DB, call io_uring via foo."})
 	for term, want := range map[string]int{"db": 1, "io": 1, "foo": 1, "go": 0, "to": 0, "my": 0, "=foo": 0, "=io_uring": 1} {
 		n := 0

@@ -11,13 +11,6 @@ import (
 	"coderag-ls/engine/wire"
 )
 
-// Bounds of the expansion (PRD, context expansion).
-const (
-	maxSiblings = 3
-	maxImports  = 5
-	maxChildren = 10
-)
-
 // around tells, in lines of Markdown, what a block belongs to: for code the
 // enclosing definition's declaration, sibling methods and the imports it uses;
 // for a Markdown section the section above and those below; for text nothing.
@@ -25,7 +18,7 @@ func (p *packer) around(b *block) []string {
 	d := b.doc
 	switch {
 	case d.Kind == chunk.Section:
-		return sections(p.in.Snapshot, d)
+		return sections(p.in.Snapshot, d, p.in.Settings.MaxChildren)
 	case d.Language == "" || d.Kind == chunk.Block || d.Kind == chunk.Lines:
 		return nil
 	}
@@ -43,12 +36,12 @@ func (p *packer) around(b *block) []string {
 			}
 		}
 		slices.SortStableFunc(near, func(x, y *chunk.Symbol) int { return away(x, d) - away(y, d) })
-		for _, s := range near[:min(maxSiblings, len(near))] {
+		for _, s := range near[:min(p.in.Settings.MaxSiblings, len(near))] {
 			out = append(out, fmt.Sprintf("beside %s [%s]", answer.Code(s.Signature), answer.ID(d.File.Path, s.NameLine+shift, s.NameLine+shift)))
 		}
 	}
 	for i, line := range imports(d) {
-		if i == maxImports {
+		if i == p.in.Settings.MaxImports {
 			break
 		}
 		if s := strings.TrimSpace(b.place.Doc.Line(line)); s != "" && b.place.Verified == wire.VerifiedExact {
@@ -93,8 +86,9 @@ func imports(d *index.Doc) []int {
 	return lines
 }
 
-// sections tells the section above a section and those directly below it.
-func sections(snap *index.Snapshot, d *index.Doc) []string {
+// sections tells the section above a section and those directly below it (PRD,
+// context expansion), of these at most maxChildren.
+func sections(snap *index.Snapshot, d *index.Doc, maxChildren int) []string {
 	var out []string
 	if n := len(d.HeaderPath); n > 1 {
 		out = append(out, "under "+answer.Code(strings.Join(d.HeaderPath[:n-1], " > ")))
@@ -107,7 +101,7 @@ func sections(snap *index.Snapshot, d *index.Doc) []string {
 			children = append(children, c.HeaderPath[n])
 		}
 	}
-	if len(children) > 0 {
+	if len(children) > 0 && maxChildren > 0 {
 		more := ""
 		if len(children) > maxChildren {
 			more = fmt.Sprintf(" and %d more", len(children)-maxChildren)

@@ -6,6 +6,7 @@ import (
 
 	"coderag-ls/engine/answer"
 	"coderag-ls/engine/chunk"
+	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/graph"
 	"coderag-ls/engine/index"
@@ -104,11 +105,12 @@ func (s source) Text(ctx context.Context, path string) (string, bool) {
 
 // around walks from primary results, and leaves out files that the snapshot does
 // not have.
-func (g *Graph) around(ctx context.Context, s *index.Snapshot, texts answer.Texts, primary []graph.Place) []graph.Related {
+func (g *Graph) around(ctx context.Context, s *index.Snapshot, texts answer.Texts, primary []graph.Place, set config.Answer) []graph.Related {
 	for i := range primary {
 		primary[i].Uses = uses(s, &primary[i])
 	}
-	return slices.DeleteFunc(g.Around(ctx, source{s, texts}, primary), func(r graph.Related) bool {
+	limits := graph.Limits{Related: set.MaxRelated, Depth: set.GraphDepth}
+	return slices.DeleteFunc(g.AroundWithin(ctx, source{s, texts}, primary, limits), func(r graph.Related) bool {
 		return s.File(r.Path) == nil || s.File(r.From) == nil
 	})
 }
@@ -133,11 +135,17 @@ func uses(s *index.Snapshot, p *graph.Place) []string {
 // left out. The ranges are of what connects the files: a called definition, a
 // caller, what is imported, else the first definition.
 func (g *Graph) Related(ctx context.Context, s *index.Snapshot, texts answer.Texts, cited []wire.Citation) ([]wire.Related, wire.Graph) {
+	return g.RelatedWithin(ctx, s, texts, cited, config.Default().Answer)
+}
+
+// RelatedWithin is Related within the bounds that the settings give
+// (answer.maxRelated, answer.graphDepth).
+func (g *Graph) RelatedWithin(ctx context.Context, s *index.Snapshot, texts answer.Texts, cited []wire.Citation, set config.Answer) ([]wire.Related, wire.Graph) {
 	places := make([]graph.Place, len(cited))
 	for i, c := range cited {
 		places[i] = graph.Place{Path: c.Path, StartLine: c.StartLine, EndLine: c.EndLine}
 	}
-	relations := g.around(ctx, s, texts, places)
+	relations := g.around(ctx, s, texts, places, set)
 	related := []wire.Related{}
 	for i := range relations {
 		r := &relations[i]

@@ -10,17 +10,12 @@ import (
 	"strings"
 
 	"coderag-ls/engine/answer"
+	"coderag-ls/engine/config"
 	"coderag-ls/engine/graph"
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/search"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
-)
-
-// Shares of the budget (TS, token budget).
-const (
-	primaryShare = 0.6
-	relatedShare = 0.3
 )
 
 // Input is what is packed.
@@ -32,6 +27,11 @@ type Input struct {
 	// Budget is in tokens, 0 or less for no limit; Reserved of them are kept
 	// free for the answer, a quarter of the budget where it is not larger.
 	Budget, Reserved int
+	// Settings are the shares and bounds; the zero value means the defaults.
+	// Their budget does not count.
+	Settings config.Answer
+	// Count counts the tokens of a text as its reader does; nil for Tokens.
+	Count func(text string) int
 }
 
 // Context is a packed context.
@@ -56,10 +56,16 @@ func Tokens(s string) int { return (len(s) + 3) / 4 }
 // Pack packs. At least one chunk is packed whatever the budget, cut by lines
 // where it must be. It fails only with ctx.
 func Pack(ctx context.Context, in Input) (Context, error) {
+	if in.Settings.PrimaryShare == 0 {
+		in.Settings = config.Default().Answer
+	}
+	if in.Count == nil {
+		in.Count = Tokens
+	}
 	p := &packer{in: &in, v: answer.NewVerifier(in.Snapshot, in.Texts)}
 	limit := available(in.Budget, in.Reserved)
 	var c Context
-	blocks := p.primary(ctx, share(limit, primaryShare), limit, &c)
+	blocks := p.primary(ctx, share(limit, in.Settings.PrimaryShare), limit, &c)
 	if err := ctx.Err(); err != nil {
 		return Context{}, err
 	}
@@ -71,11 +77,11 @@ func Pack(ctx context.Context, in Input) (Context, error) {
 		b.WriteString(bl.render())
 		c.Primary = append(c.Primary, bl.cite)
 	}
-	relations := in.Graph.around(ctx, in.Snapshot, in.Texts, places(blocks))
-	p.related(ctx, relations, share(limit, relatedShare), &b, &c)
+	relations := in.Graph.around(ctx, in.Snapshot, in.Texts, places(blocks), in.Settings)
+	p.related(ctx, relations, share(limit, in.Settings.RelatedShare), &b, &c)
 	p.graph(relations, limit, &b, &c)
 	c.Content, c.Dropped = b.String(), p.v.Dropped
-	c.Tokens = Tokens(c.Content)
+	c.Tokens = in.Count(c.Content)
 	if c.Primary == nil {
 		c.Primary = []wire.Citation{}
 	}
@@ -143,7 +149,7 @@ func heading(d *index.Doc) string {
 // stands around them.
 func (p *packer) primary(ctx context.Context, budget, limit int, c *Context) []*block {
 	var chosen []*block
-	used := Tokens("## Primary results\n")
+	used := p.in.Count("## Primary results\n")
 	for rank, h := range p.in.Hits {
 		if ctx.Err() != nil {
 			return nil
@@ -153,22 +159,25 @@ func (p *packer) primary(ctx context.Context, budget, limit int, c *Context) []*
 			continue
 		}
 		b := &block{ref: h.Ref, doc: p.in.Snapshot.Doc(h.Ref), place: pl, start: pl.Start, end: pl.End, rank: rank, why: h.Why, score: h.Score}
-		cost := Tokens(b.render())
+		cost := p.in.Count(b.render())
 		if used+cost > budget {
 			c.Truncated = true
 			if len(chosen) > 0 {
 				continue // a smaller one may still fit
 			}
-			b.cut(max(limit-used, 1))
-			cost = Tokens(b.render())
+			b.cut(max(limit-used, 1), p.in.Count)
+			cost = p.in.Count(b.render())
 		}
 		chosen = append(chosen, b)
 		used += cost
+		if len(chosen) >= p.in.Settings.EnoughChunks && h.Score > p.in.Settings.Enough {
+			break // all of them are good (SYN, early termination)
+		}
 	}
 	chosen = merge(chosen)
 	for _, b := range chosen {
 		for _, line := range p.around(b) {
-			cost := Tokens(line) + 1
+			cost := p.in.Count(line) + 1
 			if used+cost > budget {
 				break
 			}
@@ -184,8 +193,8 @@ func (p *packer) primary(ctx context.Context, budget, limit int, c *Context) []*
 }
 
 // cut shortens a block to a number of tokens, at least one line.
-func (b *block) cut(tokens int) {
-	for b.end > b.start && Tokens(b.render()) > tokens {
+func (b *block) cut(tokens int, count func(string) int) {
+	for b.end > b.start && count(b.render()) > tokens {
 		b.end -= max(1, (b.end-b.start)/8)
 	}
 }
@@ -254,7 +263,7 @@ func (p *packer) related(ctx context.Context, relations []graph.Related, budget 
 		end := min(pl.End, pl.Start+excerptLines-1)
 		lines, _ := pl.Doc.Lines(pl.Start, end)
 		s := fmt.Sprintf("%s\n### %s [%s, distance %d]\n[%s]\n%s", head, heading(d), r.Kind, r.Distance, answer.ID(d.File.Path, pl.Start, end), answer.Fenced(lines, d.File.Class.Language))
-		if cost := Tokens(s); used+cost > budget {
+		if cost := p.in.Count(s); used+cost > budget {
 			c.Truncated = true
 			continue
 		} else {
@@ -272,11 +281,12 @@ func (p *packer) graph(relations []graph.Related, limit int, out *strings.Builde
 	if len(c.Graph.Edges) == 0 {
 		return
 	}
-	left := limit - Tokens(out.String())
+	left := limit - p.in.Count(out.String())
+	share := share(limit, max(0, 1-p.in.Settings.PrimaryShare-p.in.Settings.RelatedShare)) + 1
 	s := "\n## How the files hang together\n"
 	for _, e := range c.Graph.Edges {
 		line := fmt.Sprintf("%s --[%s]--> %s\n", e.From, e.Kind, e.To)
-		if Tokens(s+line) > left || Tokens(s+line) > share(limit, 1-primaryShare-relatedShare)+1 {
+		if cost := p.in.Count(s + line); cost > left || cost > share {
 			c.Truncated = true
 			break
 		}

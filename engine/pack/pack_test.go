@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"coderag-ls/engine/answer"
+	"coderag-ls/engine/config"
 	"coderag-ls/engine/graph"
 	"coderag-ls/engine/pack"
 	"coderag-ls/engine/search/searchtest"
@@ -71,7 +72,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-func TestBudget(t *testing.T) {
+func TestC11Budget(t *testing.T) {
 	files := map[string]string{}
 	for i := range 30 {
 		files[fmt.Sprintf("mod%02d.py", i)] = fmt.Sprintf("def compute_price_%d(article):\n    \"\"\"Compute the price of an article, way %d.\"\"\"\n%s    return article\n", i, i, strings.Repeat(fmt.Sprintf("    article = article + %d\n", i), 20))
@@ -105,8 +106,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestNeighboursAreMerged: consecutive chunks of a file become one block.
-func TestNeighboursAreMerged(t *testing.T) {
+// TestC11NeighboursAreMerged: consecutive chunks of a file become one block.
+func TestC11NeighboursAreMerged(t *testing.T) {
 	var b strings.Builder
 	for i := range 4 {
 		fmt.Fprintf(&b, "def compute_price_%d(article):\n    \"\"\"Compute the price of an article.\"\"\"\n%s    return article\n\n\n", i, strings.Repeat("    article = article + price_of(article)\n", 25))
@@ -122,7 +123,7 @@ func TestNeighboursAreMerged(t *testing.T) {
 	}
 }
 
-func TestWhatStandsAround(t *testing.T) {
+func TestC9WhatStandsAround(t *testing.T) {
 	long := strings.Repeat("        amount = amount + self.fee(amount)\n", 40)
 	w := searchtest.New(t, map[string]string{
 		"bank.py": "import decimal\nfrom ledger import Ledger\n\n\nclass Account(Ledger):\n    \"\"\"Money of a customer.\"\"\"\n\n" +
@@ -148,7 +149,7 @@ func cited(path string) []wire.Citation {
 	return []wire.Citation{{Path: path, StartLine: 1, EndLine: 20}}
 }
 
-func TestRelated(t *testing.T) {
+func TestC8Related(t *testing.T) {
 	w := searchtest.New(t, map[string]string{
 		"pkg/__init__.py":    "from .core import run\n",
 		"pkg/core.py":        "from .helpers import clean_text\nimport os\n\n\ndef run(text):\n    return clean_text(text)\n",
@@ -203,5 +204,143 @@ func TestGoneFilesAreDropped(t *testing.T) {
 	}
 	if c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Graph: pack.NewGraph(in.Snapshot), Texts: w}); err != nil || c.Content != "" || c.Primary == nil || c.Related == nil {
 		t.Errorf("nothing to pack: %+v, %v", c, err)
+	}
+}
+
+// TestC9BoundsAreSettings: the settings say how much of what stands around is
+// told.
+func TestC9BoundsAreSettings(t *testing.T) {
+	long := strings.Repeat("        amount = amount + self.fee(amount)\n", 40)
+	var methods, guide strings.Builder
+	for _, name := range []string{"open", "freeze", "thaw", "close", "audit"} {
+		fmt.Fprintf(&methods, "\n    def %s_account(self, amount):\n%s", name, long)
+	}
+	guide.WriteString("# Guide\n\nIntro.\n\n## Zebra money\n\n" + strings.Repeat("About moving zebra money around.\n", 130) + "\n")
+	for i := range 12 {
+		fmt.Fprintf(&guide, "### Part %d\n\nPart %d.\n\n", i, i)
+	}
+	w := searchtest.New(t, map[string]string{
+		"bank.py":  "import decimal\nimport fractions\n\n\nclass Account:\n    \"\"\"Money of a customer.\"\"\"\n\n    def transfer_money(self, amount):\n        amount = decimal.Decimal(fractions.Fraction(amount))\n" + long + methods.String(),
+		"GUIDE.md": guide.String(),
+	})
+	packedWith := func(q string, change func(*config.Answer)) string {
+		in := w.Input(q)
+		set := config.Default().Answer
+		change(&set)
+		c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Graph: pack.NewGraph(in.Snapshot), Texts: w, Hits: w.Search(in).Hits[:1], Settings: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Content
+	}
+	for _, n := range []int{0, 1, 3} {
+		content := packedWith("transfer_money", func(s *config.Answer) { s.MaxSiblings, s.MaxImports = n, n })
+		if got := strings.Count(content, "\n- beside "); got != n {
+			t.Errorf("%d siblings, want %d:\n%s", got, n, content)
+		}
+		if got := strings.Count(content, "\n- imports "); got != min(n, 2) {
+			t.Errorf("%d imports, want %d:\n%s", got, min(n, 2), content)
+		}
+		content = packedWith("zebra money around", func(s *config.Answer) { s.MaxChildren = n })
+		if got := strings.Count(content, "`Part "); got != n {
+			t.Errorf("%d sections, want %d:\n%.400s", got, n, content)
+		}
+	}
+}
+
+// TestD6TypesOfOtherFiles: what a chunk uses of other files is looked up there:
+// the definition of the imported type, not the first of its file.
+func TestD6TypesOfOtherFiles(t *testing.T) {
+	filler := strings.Repeat("    value = value + 1\n", 60)
+	w := searchtest.New(t, map[string]string{
+		"shipping/parcel.py": "from shipping.tariff import Tariff\n\n\ndef postage_for(parcel, tariff: Tariff):\n    \"\"\"Work out the postage of a parcel.\"\"\"\n    return tariff.rate(parcel.weight)\n",
+		"shipping/tariff.py": "class Unrelated:\n    \"\"\"Something else.\"\"\"\n\n    def run(self, value):\n" + strings.ReplaceAll(filler, "    ", "        ") + "        return value\n\n\nclass Tariff:\n    \"\"\"Knows rates.\"\"\"\n\n    def rate(self, weight):\n        return weight * 2\n",
+	})
+	in := w.Input("postage_for")
+	c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Graph: pack.NewGraph(in.Snapshot), Texts: w, Hits: w.Search(in).Hits[:1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(c.Related, func(r wire.Related) bool { return r.Path == "shipping/tariff.py" })
+	if i < 0 || !strings.Contains(c.Content, "class Tariff:") || strings.Contains(c.Content, "class Unrelated:") {
+		t.Errorf("%+v\n%s", c.Related, c.Content)
+	}
+}
+
+// TestC11Shares: each part of the budget keeps to its share, and a reader's own
+// way of counting counts.
+func TestC11Shares(t *testing.T) {
+	files := map[string]string{"core.py": "def compute_price(article):\n    \"\"\"Compute the price of an article.\"\"\"\n    return article\n"}
+	for i := range 12 {
+		files[fmt.Sprintf("use%02d.py", i)] = fmt.Sprintf("from core import compute_price\n\n\ndef use_%d(article):\n    return compute_price(article)\n", i)
+	}
+	w := searchtest.New(t, files)
+	in := w.Input("compute_price")
+	words := func(s string) int { return len(strings.Fields(s)) }
+	with := func(primary, related float64) pack.Context {
+		set := config.Default().Answer
+		set.PrimaryShare, set.RelatedShare = primary, related
+		c, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Graph: pack.NewGraph(in.Snapshot), Texts: w, Hits: w.Search(in).Hits, Budget: 200, Settings: set, Count: words})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Tokens != words(c.Content) || c.Tokens > 200 {
+			t.Errorf("%d tokens, the content has %d words", c.Tokens, words(c.Content))
+		}
+		return c
+	}
+	part := func(c pack.Context, from, to string) int {
+		_, s, ok := strings.Cut(c.Content, from)
+		if !ok {
+			return 0
+		}
+		s, _, _ = strings.Cut(s, to)
+		return words(s)
+	}
+	few, many := with(0.2, 0.7), with(0.6, 0.3)
+	if a, b := len(few.Primary), len(many.Primary); a == 0 || a >= b {
+		t.Errorf("%d primary results with a fifth, %d with three fifths", a, b)
+	}
+	for _, c := range []struct {
+		pack.Context
+		primary, related float64
+	}{{few, .2, .7}, {many, .6, .3}} {
+		if n := part(c.Context, "## Primary results", "## Related"); float64(n) > 200*c.primary {
+			t.Errorf("%d words of primary results of a share of %g", n, c.primary)
+		}
+		if n := part(c.Context, "## Related", "## How"); float64(n) > 200*c.related {
+			t.Errorf("%d words of related ones of a share of %g", n, c.related)
+		}
+	}
+	if c := with(1, 0); len(c.Related) > 0 || strings.Contains(c.Content, "## How") {
+		t.Errorf("parts without a share:\n%s", c.Content)
+	}
+}
+
+// TestC12EnoughChunks: where so many chunks are good no more are packed.
+func TestC12EnoughChunks(t *testing.T) {
+	files := map[string]string{}
+	for i := range 15 {
+		files[fmt.Sprintf("m%02d.py", i)] = fmt.Sprintf("def compute_price(article):\n    return article * %d\n", i)
+	}
+	w := searchtest.New(t, files)
+	in := w.Input("compute_price")
+	hits := w.Search(in).Hits
+	if len(hits) < 8 {
+		t.Fatalf("%d hits", len(hits))
+	}
+	for _, c := range []struct {
+		relevance float64
+		want      int
+	}{{hits[5].Score - 1e-9, 5}, {1, len(hits)}} {
+		set := config.Default().Answer
+		set.EnoughChunks, set.Enough = 5, c.relevance
+		got, err := pack.Pack(t.Context(), pack.Input{Snapshot: in.Snapshot, Graph: pack.NewGraph(in.Snapshot), Texts: w, Hits: hits, Settings: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Primary) != c.want {
+			t.Errorf("%d chunks where those above %g are enough, want %d", len(got.Primary), c.relevance, c.want)
+		}
 	}
 }

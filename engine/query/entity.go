@@ -39,12 +39,15 @@ type Entity struct {
 var (
 	reQuoted = regexp.MustCompile("`([^`\n]{1,200})`|\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|(?:^|[\\s(])'([^'\n]{2,200})'(?:$|[\\s).,:;?!])")
 	// A path has a slash or a file name's extension; a line may follow.
-	rePath = regexp.MustCompile(`(?:[A-Za-z]:[\\/]|~?\.{0,2}/)?[\pL\pN_@.+-]+(?:[\\/][\pL\pN_@.+\[\]()-]+)*[\\/]?(?:#L\d+|:\d+|", line \d+)?`)
+	rePath = regexp.MustCompile(`(?:[A-Za-z]:[\\/]|~?\.{0,2}/)?[\pL\pN_@.+-]+(?:[\\/][\pL\pN_@.+\[\]()-]+)*[\\/]?(?:#L\d+|:line \d+|:\d+|", line \d+|\(\d+\))?`)
 	// Python's, and whatever ends in Error or Exception before a colon.
 	reError = regexp.MustCompile(`(?m)(?:\b([A-Za-z_][\w.]*(?:Error|Exception|Panic|Warning))|\b(panic|fatal error|error|fatal))(?:\[[\w-]+\])?:[ \t]+(\S[^\n]{2,200})`)
 	reName  = regexp.MustCompile(`[\pL_$][\pL\pN_$]*(?:(?:\.|::|->|#)[\pL_$][\pL\pN_$]*)*(?:\(\))?`)
 	reHex   = regexp.MustCompile(`\b0[xX][0-9A-Fa-f]+\b`)
-	reLine  = regexp.MustCompile(`(?:#L|:|", line )(\d+)$`)
+	reLine  = regexp.MustCompile(`(?:#L|:line |:|", line |\()(\d+)\)?$`)
+	// reFrame are the addresses that Go's and C's stack traces end their frames
+	// with, and the arguments of Go's.
+	reFrame = regexp.MustCompile(`(?m)[ \t]\+0[xX][0-9A-Fa-f]+$|\((?:(?:0[xX][0-9A-Fa-f]+\??|\.\.\.|\{[^)\n]*\}|\d+)(?:, )?)+\)$|^#\d+[ \t]+0[xX][0-9A-Fa-f]+ in |\[0[xX][0-9A-Fa-f]+\]$`)
 )
 
 // named are words that say that the next word is a name.
@@ -106,8 +109,10 @@ func (an *Analyzer) entities(q string, vocab Vocabulary) []Entity {
 		}
 		add(Path, strings.TrimPrefix(strings.ReplaceAll(trimmed, `\`, "/"), "./"), start, start+len(trimmed), line)
 	}
+	frames := reFrame.FindAllStringIndex(q, -1)
 	for _, m := range reHex.FindAllStringIndex(q, -1) {
-		if free(m[0], m[1]) {
+		inFrame := slices.ContainsFunc(frames, func(f []int) bool { return f[0] <= m[0] && m[1] <= f[1] })
+		if free(m[0], m[1]) && !inFrame {
 			add(Hex, q[m[0]:m[1]], m[0], m[1], 0)
 		}
 	}

@@ -9,10 +9,19 @@ import (
 // plan makes the retrieval request. A question that is nothing but an
 // identifier, a file name or a hexadecimal code takes the fast path (PRD, fast
 // path router).
-func plan(a *Analysis) wire.Plan {
-	p := wire.Plan{Route: RouteRules, Intent: string(a.Intent), CleanedQuery: a.Cleaned}
+func (an *Analyzer) plan(a *Analysis) wire.Plan {
+	p := wire.Plan{Route: RouteRules, Intent: string(a.Intent), CleanedQuery: a.Cleaned, Languages: a.Languages, Expanded: a.Expanded}
+	for _, e := range a.Entities {
+		p.Entities = append(p.Entities, wire.Entity{Kind: string(e.Kind), Text: e.Text, Line: e.Line})
+	}
+	for _, k := range a.Kinds {
+		p.ChunkTypes = append(p.ChunkTypes, string(k))
+	}
+	for _, r := range a.Repaired {
+		p.Repaired = append(p.Repaired, wire.Repair{Asked: r.Asked, Name: r.Name})
+	}
 	req := wire.Request{Query: a.Cleaned, Reasoning: reasoning(a)}
-	if len(a.Entities) == 1 {
+	if len(a.Entities) == 1 && !an.off.FastPath {
 		e := a.Entities[0]
 		name, alone := loneName(a.Query, a)
 		switch {

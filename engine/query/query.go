@@ -5,6 +5,7 @@
 package query
 
 import (
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -41,6 +42,9 @@ type Vocabulary interface {
 	// HasFile reports whether an indexed file's workspace path is the slash
 	// path or ends with "/" and it, without regard to case.
 	HasFile(path string) bool
+	// Names yields the names of the defined symbols, in no particular order and
+	// some of them several times.
+	Names() iter.Seq[string]
 }
 
 // Wants tells which kinds of file a question asks for by name, so that ranking
@@ -78,6 +82,8 @@ type Analysis struct {
 	Stems []string
 	// Expanded tells which words were added, for explanations.
 	Expanded []string
+	// Repaired are the misspelt names of the question; Query has them right.
+	Repaired []Repair
 	Plan     wire.Plan
 	// FollowUp is set where an earlier turn was needed to understand the
 	// question.
@@ -98,14 +104,25 @@ func (a *Analysis) Paths() []Entity {
 // Analyzer analyses questions. It is safe for concurrent use.
 type Analyzer struct {
 	tok *lexical.Tokenizer
+	off Off
 	// synonyms maps stems to what they also stand for.
 	synonyms map[string][]synonym
 }
 
+// Off switches off what the analysis does by itself.
+type Off struct {
+	FastPath  bool // questions that are nothing but a name take the way of all others
+	Expansion bool // synonyms, acronyms, words joined and split
+	Spelling  bool // misspelt names
+}
+
 // New returns an analyzer that makes terms with tok, which must be of the kind
 // that the index was made with.
-func New(tok *lexical.Tokenizer) *Analyzer {
-	a := &Analyzer{tok: tok, synonyms: map[string][]synonym{}}
+func New(tok *lexical.Tokenizer) *Analyzer { return NewWithout(tok, Off{}) }
+
+// NewWithout is New with parts switched off.
+func NewWithout(tok *lexical.Tokenizer, off Off) *Analyzer {
+	a := &Analyzer{tok: tok, off: off, synonyms: map[string][]synonym{}}
 	for _, group := range synonymGroups {
 		a.addGroup(group)
 	}
@@ -120,12 +137,27 @@ const maxHinting = 14
 // pasted logs whose beginning says what matters.
 const maxQuery = 8 << 10
 
-// Analyze analyses a question. vocab may be nil.
+// Analyze analyses a question. vocab may be nil. A name that nothing has, and
+// that is a misspelling of a defined one, is read as that.
 func (an *Analyzer) Analyze(q string, vocab Vocabulary) Analysis {
 	q = strings.TrimSpace(clip(strings.ToValidUTF8(q, " "), maxQuery))
 	if vocab == nil {
 		vocab = noVocabulary{}
 	}
+	a := an.analyze(q, vocab)
+	if an.off.Spelling {
+		return a
+	}
+	if repairs := an.repairs(&a, vocab); len(repairs) > 0 {
+		a = an.analyze(mended(q, a.Entities, repairs), vocab)
+		a.Repaired = repairs
+		a.Plan = an.plan(&a)
+	}
+	return a
+}
+
+// analyze is Analyze without repairs.
+func (an *Analyzer) analyze(q string, vocab Vocabulary) Analysis {
 	a := Analysis{Query: q}
 	a.Entities = an.entities(q, vocab)
 	a.Names = names(a.Entities)
@@ -140,7 +172,7 @@ func (an *Analyzer) Analyze(q string, vocab Vocabulary) Analysis {
 	if len(a.Stems) > maxHinting {
 		a.Wants, a.Sought = Wants{}, Wants{}
 	}
-	a.Plan = plan(&a)
+	a.Plan = an.plan(&a)
 	return a
 }
 
@@ -159,3 +191,6 @@ type noVocabulary struct{}
 func (noVocabulary) Defined(string) bool { return false }
 func (noVocabulary) DF(string) int       { return 0 }
 func (noVocabulary) HasFile(string) bool { return false }
+func (noVocabulary) Names() iter.Seq[string] {
+	return func(func(string) bool) {}
+}

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,8 @@ func (w words) Defined(name string) bool { return slices.Contains(w.defined, nam
 func (w words) HasFile(path string) bool {
 	return slices.ContainsFunc(w.files, func(f string) bool { return f == path || strings.HasSuffix(f, "/"+path) })
 }
-func (w words) DF(term string) int { return w.terms[term] }
+func (w words) DF(term string) int      { return w.terms[term] }
+func (w words) Names() iter.Seq[string] { return slices.Values(w.defined) }
 
 var corpus = words{
 	defined: []string{"Session", "run", "ClientSession", "add_url_rule", "JSON"},
@@ -28,9 +30,11 @@ var corpus = words{
 	terms:   map[string]int{"db": 4, "databas": 9, "config": 5, "web": 12, "socket": 10, "worktre": 2, "auth": 3, "=settle": 1},
 }
 
-func analyzer() *query.Analyzer { return query.New(lexical.NewTokenizer()) }
+var tok = lexical.NewTokenizer()
 
-func TestIntent(t *testing.T) {
+func analyzer() *query.Analyzer { return query.New(tok) }
+
+func TestC1Intents(t *testing.T) {
 	for q, want := range map[string]query.Intent{
 		"where is add_url_rule defined?":             query.FindDefinition,
 		"definition of ClientSession":                query.FindDefinition,
@@ -57,7 +61,7 @@ func TestIntent(t *testing.T) {
 	}
 }
 
-func TestEntities(t *testing.T) {
+func TestC1Entities(t *testing.T) {
 	for _, c := range []struct {
 		q    string
 		want []string // kind:text, with :line for paths
@@ -110,7 +114,7 @@ func itoa(n int) string {
 	return s
 }
 
-func TestHints(t *testing.T) {
+func TestC1Hints(t *testing.T) {
 	a := analyzer().Analyze("which tests cover the python parser class?", corpus)
 	if !a.Wants.Tests || a.Wants.Docs || !slices.Equal(a.Languages, []string{"python"}) || len(a.Kinds) != 1 {
 		t.Errorf("hints %+v, languages %v, kinds %v", a.Wants, a.Languages, a.Kinds)
@@ -163,9 +167,9 @@ func TestCleaned(t *testing.T) {
 	}
 }
 
-// TestExpansion: words get their other forms, of the same group and with less
+// TestC1Expansion: words get their other forms, of the same group and with less
 // weight, and only where the index has them.
-func TestExpansion(t *testing.T) {
+func TestC1Expansion(t *testing.T) {
 	weight := func(q, term string) (w float64, group int) {
 		for _, x := range analyzer().Analyze(q, corpus).Terms {
 			if x.Text == term {
@@ -191,9 +195,16 @@ func TestExpansion(t *testing.T) {
 	if w, _ := weight("authentication", "login"); w != 0 {
 		t.Error("a synonym is searched that the index does not have")
 	}
+	if a := analyzer().Analyze("database migrations", corpus); !slices.Contains(a.Plan.Expanded, "db") {
+		t.Errorf("the plan tells of %v", a.Plan.Expanded)
+	}
+	off := query.NewWithout(tok, query.Off{Expansion: true}).Analyze("database migrations", corpus)
+	if len(off.Expanded) > 0 || len(off.Terms) != 2 || len(off.Stems) != 2 {
+		t.Errorf("switched off: terms %+v, stems %v, expanded %v", off.Terms, off.Stems, off.Expanded)
+	}
 }
 
-func TestPlan(t *testing.T) {
+func TestC2FastPath(t *testing.T) {
 	for q, want := range map[string]string{
 		"ClientSession": query.RouteFast, "add_url_rule": query.RouteFast, "0x884": query.RouteFast, "app.py": query.RouteFast, "src/app.py:12": query.RouteFast,
 		"how does ClientSession work": query.RouteRules, "what is in app.py": query.RouteRules, "the 0x884 code": query.RouteRules,
@@ -206,9 +217,19 @@ func TestPlan(t *testing.T) {
 	if a := analyzer().Analyze("app.py", corpus); !slices.Equal(a.Plan.Requests[0].FilePatterns, []string{"app.py"}) {
 		t.Errorf("file name has patterns %v", a.Plan.Requests[0].FilePatterns)
 	}
+	if a := query.NewWithout(tok, query.Off{FastPath: true}).Analyze("ClientSession", corpus); a.Plan.Route != query.RouteRules {
+		t.Errorf("switched off: route %s", a.Plan.Route)
+	}
+	a := analyzer().Analyze("which python class does ClientSession in src/app.py:12 extend", corpus)
+	if want := []wire.Entity{{Kind: "pascal", Text: "ClientSession"}, {Kind: "path", Text: "src/app.py", Line: 12}}; !slices.Equal(a.Plan.Entities, want) {
+		t.Errorf("the plan tells of %+v", a.Plan.Entities)
+	}
+	if !slices.Equal(a.Plan.Languages, []string{"python"}) || !slices.Equal(a.Plan.ChunkTypes, []string{"class"}) {
+		t.Errorf("the plan tells of languages %v and chunk types %v", a.Plan.Languages, a.Plan.ChunkTypes)
+	}
 }
 
-func TestFollowUp(t *testing.T) {
+func TestD6FollowUps(t *testing.T) {
 	// A word alone that names nothing here is passed over.
 	history := []wire.Turn{{Query: "how does add_url_rule work?", Answer: "It registers."}, {Query: "thanks", Answer: "ok"}}
 	for q, want := range map[string]string{

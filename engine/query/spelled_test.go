@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"iter"
 	"slices"
 	"testing"
 )
@@ -25,3 +26,4 @@ type defined []string
 func (d defined) Defined(name string) bool { return slices.Contains(d, name) }
 func (d defined) DF(string) int            { return 1 }
 func (d defined) HasFile(string) bool      { return false }
+func (d defined) Names() iter.Seq[string]  { return slices.Values(d) }

@@ -198,6 +198,9 @@ func (an *Analyzer) terms(a *Analysis, vocab Vocabulary) {
 			continue
 		}
 		a.Stems = appendNew(a.Stems, t.Text)
+		if an.off.Expansion {
+			continue
+		}
 		for _, s := range an.synonyms[t.Text] {
 			add(s.stem, s.weight*t.Weight, t.Group, s.word)
 		}

@@ -34,8 +34,8 @@ func (e *FilterError) Error() string { return e.Reason }
 
 // newFilter compiles the filters and relaxes them until a document passes:
 // file patterns go first, then the other explicit filters, then the source
-// types. fallback says what was dropped.
-func newFilter(s *index.Snapshot, w wire.Filters) (f *filter, fallback string, err error) {
+// types. fallback says what was dropped. Without relax none is: nothing may pass.
+func newFilter(s *index.Snapshot, w wire.Filters, relax bool) (f *filter, fallback string, err error) {
 	w = trimmed(w)
 	for _, p := range w.FilePatterns {
 		if !doublestar.ValidatePattern(p) {
@@ -56,6 +56,8 @@ func newFilter(s *index.Snapshot, w wire.Filters) (f *filter, fallback string, e
 			break
 		}
 		switch {
+		case !relax:
+			return f, "", nil
 		case len(w.FilePatterns) > 0:
 			dropped = append(dropped, "no file matches "+strings.Join(w.FilePatterns, ", ")+": searched without file patterns")
 			w.FilePatterns = nil

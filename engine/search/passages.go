@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strings"
 
@@ -78,8 +77,8 @@ func (r *ranking) aboutNames() float64 {
 	return float64(len(in)) / float64(len(r.terms.list))
 }
 
-// adjust is what the place of the user and the request's folders add to a
-// file's score.
+// adjust is what the request's folders and what is sought add to a file's
+// score.
 func (r *ranking) adjust(c *candidate) float64 {
 	var s float64
 	if boost := r.in.Settings.FolderBoost; boost > 1 && inFolder(r.filter.folders, c.file.Path) {
@@ -90,13 +89,6 @@ func (r *ranking) adjust(c *candidate) float64 {
 	}
 	if r.sought() && c.features[fLexCover] > allWords {
 		s += soughtWords
-	}
-	switch doc := r.in.Document; {
-	case doc == "":
-	case doc == c.file.Path:
-		s += sameFile
-	case path.Dir(doc) == path.Dir(c.file.Path):
-		s += sameDir
 	}
 	return s
 }
@@ -115,8 +107,6 @@ const (
 	// soughtLines is how much more than meaning the words then count for in the
 	// order of a file's chunks.
 	soughtLines = 4.0
-	sameFile    = 1.0
-	sameDir     = 0.5
 )
 
 // why tells in words what raised a hit.

@@ -38,6 +38,7 @@ type candidate struct {
 	score    float64
 	order    []int // passages, best first
 	names    []string
+	placed   placed
 	path     string // the path of the question that names the file
 	line     int
 }
@@ -191,12 +192,10 @@ const maxDefinitions = 24
 func (r *ranking) collectNamed() {
 	snap := r.in.Snapshot
 	for _, e := range r.an.Paths() {
-		for _, f := range snap.Files() {
-			if namesFile(f.Path, trimSlash(e.Text)) {
-				r.candidate(f)
-				if c := r.byFile[f]; c != nil {
-					c.path, c.line = e.Text, e.Line
-				}
+		for _, f := range filesNamed(snap, e.Text) {
+			r.candidate(f)
+			if c := r.byFile[f]; c != nil {
+				c.path, c.line = e.Text, e.Line
 			}
 		}
 	}
@@ -239,7 +238,8 @@ func (r *ranking) rank() {
 	r.features()
 	weights := r.weights()
 	for _, c := range r.cands {
-		c.score = c.features.score(&weights) + r.adjust(c)
+		c.placed = r.placed(c)
+		c.score = c.features.score(&weights) + r.adjust(c) + c.placed.score
 		r.orderPassages(c)
 	}
 	slices.SortFunc(r.cands, func(a, b *candidate) int {
@@ -285,7 +285,7 @@ func (r *ranking) hits(topK int, relevance float64) []Hit {
 				}
 				decay *= passageDecay * min(1, p.score/max(best, 1e-9))
 			}
-			hits = append(hits, Hit{Ref: p.ref, Score: base * decay, Share: share * decay, Why: r.why(c, p), Lead: n == 0})
+			hits = append(hits, Hit{Ref: p.ref, Score: base * decay, Share: share * decay, Why: append(r.why(c, p), c.placed.why...), Lead: n == 0})
 		}
 	}
 	slices.SortFunc(hits, compareHits(r.in.Snapshot))

@@ -49,6 +49,10 @@ type Input struct {
 	// none; Line is where, 0 for anywhere. Files near it rank a little higher.
 	Document string
 	Line     int
+	Editor   Editor
+	// Importance is how central files are, nil where that does not count
+	// (search.centrality).
+	Importance Importance `json:"-"`
 }
 
 // Result is what a search found.
@@ -90,6 +94,9 @@ type Hit struct {
 	Why []string
 	// Lead is set on the best chunk of a file.
 	Lead bool
+	// Requests are the searches of All that found it, by their number; nil where
+	// there was one only.
+	Requests []int
 }
 
 // list is one ranked list of chunks.
@@ -129,7 +136,7 @@ func (s *Searcher) Search(ctx context.Context, in Input) (Result, error) {
 	if topK <= 0 {
 		topK = config.Default().Search.TopK
 	}
-	filter, fallback, err := newFilter(in.Snapshot, in.Filters)
+	filter, fallback, err := newFilter(in.Snapshot, in.Filters, in.Settings.Fallback)
 	if err != nil {
 		return Result{}, err
 	}
@@ -150,9 +157,26 @@ func (s *Searcher) Search(ctx context.Context, in Input) (Result, error) {
 	res.Files = r.files()
 	res.Signals = r.signals()
 	res.Relevance = res.Signals.relevance(len(r.near) > 0)
-	res.Hits = r.hits(topK, res.Relevance)
+	res.Hits = r.hits(in.wanted(topK), res.Relevance)
 	stage("rank")
 	return res, ctx.Err()
+}
+
+// wanted is how many hits are told where topK is the setting's or the request's:
+// what is but a name needs few, what is broad many (PRD, adaptive top-K).
+func (in *Input) wanted(topK int) int {
+	if in.TopK > 0 || !in.Settings.AdaptiveTopK {
+		return topK
+	}
+	switch a := in.Analysis; {
+	case a.Plan.Route == query.RouteFast:
+		return max(1, topK/2)
+	case len(a.Entities) > 0:
+		return topK
+	case a.Intent == query.UnderstandModule, a.Intent == query.FindUsage, a.Intent == query.FindSimilar:
+		return topK + topK/2
+	}
+	return topK
 }
 
 // lists searches words and vectors at the same time.
@@ -185,6 +209,7 @@ func (s *Searcher) lists(ctx context.Context, in *Input, f *filter, topK int, re
 			max(in.Settings.BM25K, 2*topK, lexicalDepth), f.keep())
 		words.hits, words.coverage, words.groups, words.err = found.Hits, found.Coverage, found.Groups, err
 		stats = found.Stats
+		words.boostSymbols(in.Snapshot, in.Settings.SymbolBoost)
 	})
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
@@ -217,6 +242,30 @@ func (s *Searcher) lists(ctx context.Context, in *Input, f *filter, topK int, re
 	}
 	res.Degraded = strings.Join(errs, "; ")
 	return ok, &stats, nil
+}
+
+// perSymbol is what each symbol that a chunk defines adds to the factor of its
+// lexical score (SYN, symbol boosting).
+const perSymbol = 0.1
+
+// boostSymbols multiplies the scores of chunks that define symbols, by at most
+// most.
+func (l *list) boostSymbols(s *index.Snapshot, most float64) {
+	if most <= 1 || l.err != nil {
+		return
+	}
+	order := make([]int, len(l.hits))
+	for i := range l.hits {
+		order[i] = i
+		l.hits[i].Score *= float32(min(most, 1+perSymbol*float64(len(s.Doc(l.hits[i].Ref).Symbols))))
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(l.hits[b].Score, l.hits[a].Score), s.Compare(l.hits[a].Ref, l.hits[b].Ref))
+	})
+	hits, coverage, groups := slices.Clone(l.hits), slices.Clone(l.coverage), slices.Clone(l.groups)
+	for to, from := range order {
+		l.hits[to], l.coverage[to], l.groups[to] = hits[from], coverage[from], groups[from]
+	}
 }
 
 // nearest embeds the question and searches one model's list.

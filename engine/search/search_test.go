@@ -99,7 +99,7 @@ func TestHitsAreInTotalOrderAndExplained(t *testing.T) {
 	}
 }
 
-func TestFilters(t *testing.T) {
+func TestC4Filters(t *testing.T) {
 	w := searchtest.New(t, searchtest.Shop())
 	for _, c := range []struct {
 		name    string
@@ -127,7 +127,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestFolderRaisesAndExcludesNothing(t *testing.T) {
+func TestC4FoldersRaiseAndExcludeNothing(t *testing.T) {
 	w := searchtest.New(t, searchtest.Shop())
 	plain := w.Input("read the price file again")
 	in := plain
@@ -147,7 +147,7 @@ func TestFolderRaisesAndExcludesNothing(t *testing.T) {
 	}
 }
 
-func TestFallback(t *testing.T) {
+func TestC4Fallback(t *testing.T) {
 	w := searchtest.New(t, searchtest.Shop())
 	for _, c := range []struct {
 		name    string
@@ -175,7 +175,7 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-func TestEmergencyFallback(t *testing.T) {
+func TestC4EmergencyFallback(t *testing.T) {
 	w := searchtest.New(t, map[string]string{"a.py": "def price():\n    return 1\n"})
 	in := w.Input("price")
 	in.Filters.SourceTypes = []string{"markdown"}
@@ -199,9 +199,9 @@ func TestBadFiltersAreNamed(t *testing.T) {
 	}
 }
 
-// TestNothingRelevant: what the workspace has not is not answered, what it has
+// TestC12NothingRelevant: what the workspace has not is not answered, what it has
 // is.
-func TestNothingRelevant(t *testing.T) {
+func TestC12NothingRelevant(t *testing.T) {
 	w := searchtest.New(t, searchtest.Shop())
 	for _, q := range []string{"kubernetes pod scheduling", "how are GPU kernels launched", "bluetooth pairing", "QuantumAnnealer"} {
 		if res := w.Search(w.Input(q)); len(res.Hits) > 0 {
@@ -215,7 +215,7 @@ func TestNothingRelevant(t *testing.T) {
 	}
 }
 
-func TestDegradation(t *testing.T) {
+func TestC14Degradation(t *testing.T) {
 	w := searchtest.New(t, searchtest.Shop())
 	in := w.Input("price of an article")
 	in.Embedders = nil

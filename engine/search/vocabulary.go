@@ -1,6 +1,7 @@
 package search
 
 import (
+	"iter"
 	"strings"
 
 	"coderag-ls/engine/index"
@@ -26,16 +27,36 @@ func (v *Vocabulary) Defined(name string) bool { return len(v.snap.Definitions(n
 func (v *Vocabulary) DF(term string) int { return lexical.DF(v.parts, term) }
 
 // HasFile implements query.Vocabulary.
-func (v *Vocabulary) HasFile(path string) bool {
-	if path == "" {
-		return false
+func (v *Vocabulary) HasFile(path string) bool { return len(filesNamed(v.snap, path)) > 0 }
+
+// Names implements query.Vocabulary.
+func (v *Vocabulary) Names() iter.Seq[string] { return v.snap.Names() }
+
+// filesNamed returns the files that a path as a question writes it names: those
+// that it is the end of, else, for the absolute path of another machine or of a
+// stack trace, the one that is the longest end of it.
+func filesNamed(s *index.Snapshot, asked string) []*index.File {
+	if asked = trimSlash(asked); asked == "" {
+		return nil
 	}
-	for _, f := range v.snap.Files() {
-		if namesFile(f.Path, path) {
-			return true
+	var named, ends []*index.File
+	for _, f := range s.Files() {
+		switch {
+		case namesFile(f.Path, asked):
+			named = append(named, f)
+		case strings.Contains(f.Path, "/") && namesFile(asked, f.Path):
+			if len(ends) > 0 && len(f.Path) > len(ends[0].Path) {
+				ends = ends[:0]
+			}
+			if len(ends) == 0 || len(f.Path) == len(ends[0].Path) {
+				ends = append(ends, f)
+			}
 		}
 	}
-	return false
+	if len(named) > 0 {
+		return named
+	}
+	return ends
 }
 
 // namesFile reports whether a path as a question writes it names a workspace

@@ -82,9 +82,9 @@ func expected(parts []vector.Part, v []float32, k int) []vector.Hit {
 	return hits[:min(k, len(hits))]
 }
 
-// TestSearchIsExact compares every kernel and worker count with the
+// TestC6SearchIsExact compares every kernel and worker count with the
 // definition, over parts of odd sizes, filters and k beyond the rows.
-func TestSearchIsExact(t *testing.T) {
+func TestC6SearchIsExact(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, kernel := range vector.Kernels() {
 		for _, dim := range dims {
@@ -124,8 +124,8 @@ func TestSearchIsExact(t *testing.T) {
 	}
 }
 
-// TestWorkersAgree uses a matrix large enough that several workers run.
-func TestWorkersAgree(t *testing.T) {
+// TestC6WorkersAgree uses a matrix large enough that several workers run.
+func TestC6WorkersAgree(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	parts := []vector.Part{{Matrix: matrix(t, rnd, 30_000, 384)}, {Matrix: matrix(t, rnd, 5_000, 384)}}
 	v := random(rnd, 384)

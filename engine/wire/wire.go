@@ -163,6 +163,28 @@ type Plan struct {
 	// Notes tell what a language model did to the plan, one sentence for each
 	// step, and why a step had no effect.
 	Notes []string `json:"notes,omitempty"`
+	// Entities are what the question names; Languages and ChunkTypes what its
+	// words hint at, which raises what fits and excludes nothing.
+	Entities   []Entity `json:"entities,omitempty"`
+	Languages  []string `json:"languages,omitempty"`
+	ChunkTypes []string `json:"chunkTypes,omitempty"`
+	// Expanded are the words that were searched for beside the question's own.
+	Expanded []string `json:"expanded,omitempty"`
+	// Repaired are names that nothing has, and what was searched for instead.
+	Repaired []Repair `json:"repaired,omitempty"`
+}
+
+// Entity is something that a question names.
+type Entity struct {
+	Kind string `json:"kind"` // path, pascal, camel, snake, dotted, identifier, hex, quoted, error
+	Text string `json:"text"`
+	Line int    `json:"line,omitempty"` // of a path, 1-based
+}
+
+// Repair is a misspelt name and the defined one that it was read as.
+type Repair struct {
+	Asked string `json:"asked"`
+	Name  string `json:"name"`
 }
 
 // Coverage says how complete and fresh the index was.
@@ -227,6 +249,9 @@ type AskResult struct {
 	Truncated bool       `json:"truncated"`
 	FollowUps []string   `json:"followUps"`
 	NoAnswer  bool       `json:"noAnswer"` // nothing relevant was found
+	// Degraded says what did not take part in the search and why, "" where all
+	// did. It is part of Answer, too.
+	Degraded string `json:"degraded,omitempty"`
 	// Unsupported are the sentences of a language model that are marked
 	// UnsupportedMark in the answer: they cite nothing, or name what does not
 	// stand in the lines that they cite.
@@ -263,6 +288,9 @@ type SearchResult struct {
 	Coverage Coverage  `json:"coverage"`
 	Metrics  Metrics   `json:"metrics"`
 	Model    ModelInfo `json:"model"`
+	// Degraded says what did not take part in the search and why, "" where all
+	// did.
+	Degraded string `json:"degraded,omitempty"`
 }
 
 // ContextResult is the answer to coderag/context: budgeted Markdown.
@@ -272,7 +300,12 @@ type ContextResult struct {
 	Related    []Related  `json:"related"`
 	TokenCount int        `json:"tokenCount"`
 	Truncated  bool       `json:"truncated"`
+	Plan       Plan       `json:"plan"`
 	Coverage   Coverage   `json:"coverage"`
+	Metrics    Metrics    `json:"metrics"`
+	// Degraded says what did not take part in the search and why, "" where all
+	// did.
+	Degraded string `json:"degraded,omitempty"`
 }
 
 // ExplainResult is the answer to coderag/explain: a symbol's cited

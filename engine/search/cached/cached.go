@@ -85,7 +85,7 @@ func newKey(q Question, text string, more any) (key Key, ok bool) {
 		models[i] = e.Model().Fingerprint
 	}
 	snap := q.Input.Snapshot
-	q.Input.Snapshot, q.Input.Analysis, q.Input.Embedders = nil, nil, nil
+	q.Input.Snapshot, q.Input.Analysis, q.Input.Embedders, q.Input.Importance = nil, nil, nil, nil
 	all, err := json.Marshal([]any{text, more, q.TokenBudget, models, q.Input})
 	if err != nil {
 		return Key{}, false // a field that cannot be written cannot be compared

@@ -115,7 +115,7 @@ func TestC13LeastRecentGoes(t *testing.T) {
 func TestC13KeyHoldsEverything(t *testing.T) {
 	w := workspace(t)
 	base, _ := cached.NewKey(ask(t, w, "Work1"))
-	apart := map[string]bool{"Snapshot": true, "Analysis": true, "Embedders": true} // the state; of the text; below
+	apart := map[string]bool{"Snapshot": true, "Analysis": true, "Embedders": true, "Importance": true} // the state; of the text; below; of the state
 	for i := range reflect.TypeFor[search.Input]().NumField() {
 		name := reflect.TypeFor[search.Input]().Field(i).Name
 		if apart[name] {

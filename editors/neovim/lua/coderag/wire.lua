@@ -136,6 +136,22 @@
 ---@field requests coderag.wire.Request[]
 ---@field fallback? string Fallback names the filter relaxation that was needed, "" if none.
 ---@field notes? string[] Notes tell what a language model did to the plan, one sentence for each step, and why a step had no effect.
+---@field entities? coderag.wire.Entity[] Entities are what the question names; Languages and ChunkTypes what its words hint at, which raises what fits and excludes nothing.
+---@field languages? string[]
+---@field chunkTypes? string[]
+---@field expanded? string[] Expanded are the words that were searched for beside the question's own.
+---@field repaired? coderag.wire.Repair[] Repaired are names that nothing has, and what was searched for instead.
+
+--- Entity is something that a question names.
+---@class coderag.wire.Entity
+---@field kind string path, pascal, camel, snake, dotted, identifier, hex, quoted, error
+---@field text string
+---@field line? integer of a path, 1-based
+
+--- Repair is a misspelt name and the defined one that it was read as.
+---@class coderag.wire.Repair
+---@field asked string
+---@field name string
 
 --- Coverage says how complete and fresh the index was.
 ---@class coderag.wire.Coverage
@@ -189,6 +205,7 @@
 ---@field truncated boolean
 ---@field followUps string[]
 ---@field noAnswer boolean nothing relevant was found
+---@field degraded? string Degraded says what did not take part in the search and why, "" where all did. It is part of Answer, too.
 ---@field unsupported? string[] Unsupported are the sentences of a language model that are marked UnsupportedMark in the answer: they cite nothing, or name what does not stand in the lines that they cite.
 ---@field notice? string Notice says in one sentence why a language model that is set did not write the answer, or not all of it. It is part of Answer, too.
 
@@ -214,6 +231,7 @@
 ---@field coverage coderag.wire.Coverage
 ---@field metrics coderag.wire.Metrics
 ---@field model coderag.wire.ModelInfo
+---@field degraded? string Degraded says what did not take part in the search and why, "" where all did.
 
 --- ContextResult is the answer to coderag/context: budgeted Markdown.
 ---@class coderag.wire.ContextResult
@@ -222,7 +240,10 @@
 ---@field related coderag.wire.Related[]
 ---@field tokenCount integer
 ---@field truncated boolean
+---@field plan coderag.wire.Plan
 ---@field coverage coderag.wire.Coverage
+---@field metrics coderag.wire.Metrics
+---@field degraded? string Degraded says what did not take part in the search and why, "" where all did.
 
 --- ExplainResult is the answer to coderag/explain: a symbol's cited
 --- explanation. Found is false where no symbol stands at the position.
