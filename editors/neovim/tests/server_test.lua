@@ -7,26 +7,23 @@ return {
       for n = 1, 7 do
         local log = t.dir .. '/startup' .. n
         local out = vim
-          .system(
-            {
-              vim.env.CODERAG_TEST_NVIM,
-              '--headless',
-              '-u',
-              'NONE',
-              '-i',
-              'NONE',
-              '--startuptime',
-              log,
-              '--cmd',
-              'set rtp^=' .. t.plugin,
-              '+runtime plugin/coderag.lua',
-              '+lua vim.fn.writefile(vim.tbl_filter(function(n) return n:find("coderag") or n == "vim.lsp" end, vim.tbl_keys(package.loaded)), [['
-                .. log
-                .. '.loaded]])',
-              '+qa',
-            },
-            { text = true }
-          )
+          .system({
+            vim.env.CODERAG_TEST_NVIM,
+            '--headless',
+            '-u',
+            'NONE',
+            '-i',
+            'NONE',
+            '--startuptime',
+            log,
+            '--cmd',
+            'set rtp^=' .. t.plugin,
+            '+runtime plugin/coderag.lua',
+            '+lua vim.fn.writefile(vim.tbl_filter(function(n) return n:find("coderag") or n == "vim.lsp" end, vim.tbl_keys(package.loaded)), [['
+              .. log
+              .. '.loaded]])',
+            '+qa',
+          }, { text = true })
           :wait()
         t.eq(out.code, 0, 'the exit code')
         t.eq(vim.fn.readfile(log .. '.loaded'), {}, 'modules that are loaded')

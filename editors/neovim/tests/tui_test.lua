@@ -11,15 +11,32 @@ local function open(t, columns, lines, setup)
   t.ok(tmux and tmux ~= '', 'tmux is there')
   local self = setmetatable({ t = t, tmux = tmux, socket = t.dir .. '/tmux', shown = '' }, Terminal)
   local init = t.dir .. '/init.lua'
-  vim.fn.writefile(vim.split(([[
+  vim.fn.writefile(
+    vim.split(
+      ([[
     vim.opt.rtp:prepend(%q)
     vim.env.PATH = %q .. ':' .. vim.env.PATH
     vim.o.swapfile, vim.o.showcmd, vim.o.ruler, vim.o.shada = false, false, false, ''
     vim.o.statusline = "%%f %%=%%{%%v:lua.require'coderag'.statusline()%%}"
     %s
-  ]]):format(t.plugin, vim.fs.dirname(t.program), setup or ''), '\n'), init)
-  self:run('-f', '/dev/null', 'new-session', '-d', '-x', tostring(columns), '-y', tostring(lines), '-c', t.workspace,
-    ('exec %s --clean -u %s %s'):format(vim.fn.shellescape(vim.env.CODERAG_TEST_NVIM), vim.fn.shellescape(init), t.sessions))
+  ]]):format(t.plugin, vim.fs.dirname(t.program), setup or ''),
+      '\n'
+    ),
+    init
+  )
+  self:run(
+    '-f',
+    '/dev/null',
+    'new-session',
+    '-d',
+    '-x',
+    tostring(columns),
+    '-y',
+    tostring(lines),
+    '-c',
+    t.workspace,
+    ('exec %s --clean -u %s %s'):format(vim.fn.shellescape(vim.env.CODERAG_TEST_NVIM), vim.fn.shellescape(init), t.sessions)
+  )
   return self
 end
 

@@ -124,7 +124,7 @@ local function foot(turn)
   if turn.state == 'cancelled' then
     add('stopped', 'CoderagWarning')
   elseif turn.state == 'failed' then
-    add(turn.error or 'failed', 'CoderagError')
+    add('failed', 'CoderagError')
   elseif r and r.model and r.metrics then
     add(r.noAnswer and 'nothing relevant' or plural(#turn.order, 'citation') .. ', checked', r.noAnswer and 'CoderagWarning' or nil)
     if (r.dropped or 0) > 0 then
@@ -188,6 +188,10 @@ local function body(turn)
   local text = turn.text:gsub('%s+$', '')
   if text ~= '' then
     vim.list_extend(lines, vim.split(text, '\r?\n'))
+  end
+  if turn.error then
+    vim.list_extend(lines, text ~= '' and { '' } or {})
+    vim.list_extend(lines, vim.split(turn.error, '\r?\n'))
   end
   if turn.result and #(turn.result.followUps or {}) > 0 then
     vim.list_extend(lines, { '', '**Ask next**', '' })

@@ -5,7 +5,7 @@
 ---@field enable? boolean Start the server for files of a workspace. With false, commands still start it.
 ---@field cmd? string[] The command that starts the server. It is never downloaded.
 ---@field root_markers? string[] A workspace is the nearest folder above a file that holds one of these.
----@field settings? table The server's settings, nested or with dots: `{ search = { topK = 30 } }`, `{ ['search.topK'] = 30 }`. See |coderag-settings|.
+---@field settings? table The server's settings, nested or with dots: `{ search = { topK = 30 } }`, `{ ['search.topK'] = 30 }`. See |coderag-server-settings|.
 ---@field init_options? table The server's settings of this machine, which `settings` may not hold: `{ embed = { modelDir = '...' } }`.
 ---@field answer? coderag.Options.answer
 ---@field search? coderag.Options.search
@@ -41,7 +41,7 @@
 ---@field enable boolean Start the server for files of a workspace. With false, commands still start it.
 ---@field cmd string[] The command that starts the server. It is never downloaded.
 ---@field root_markers string[] A workspace is the nearest folder above a file that holds one of these.
----@field settings table The server's settings, nested or with dots: `{ search = { topK = 30 } }`, `{ ['search.topK'] = 30 }`. See |coderag-settings|.
+---@field settings table The server's settings, nested or with dots: `{ search = { topK = 30 } }`, `{ ['search.topK'] = 30 }`. See |coderag-server-settings|.
 ---@field init_options table The server's settings of this machine, which `settings` may not hold: `{ embed = { modelDir = '...' } }`.
 ---@field answer coderag.Config.answer
 ---@field search coderag.Config.search

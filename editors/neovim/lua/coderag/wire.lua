@@ -467,6 +467,15 @@
 ---@field redacted table<string, integer> Redacted counts the secrets that were replaced, by their kind.
 ---@field tokenCount integer estimated: a quarter of the bytes
 
+--- TreeParams ask for the workspace's files as a tree.
+---@class coderag.wire.TreeParams
+---@field tokens integer Tokens is the most that the tree may take.
+---@field omit? string[] Omit are glob patterns of files and folders that are left out.
+
+--- TreeResult is the tree: a line for each folder and file, indented.
+---@class coderag.wire.TreeResult
+---@field tree string
+
 --- A part of an answer as it is made: the value of $/progress.
 ---@class coderag.wire.Partial
 ---@field kind 'text'|'citation'|'retract'
