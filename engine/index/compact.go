@@ -107,6 +107,9 @@ func (l *listBuilder) copy(doc, from int32, list *List) {
 		scale, values := list.Matrix.Row(r)
 		if l.rows.Append(scale, values) == nil {
 			l.docs, l.norms = append(l.docs, doc), append(l.norms, list.Norms[r])
+			if r < len(list.Paths) {
+				l.addPath(list.Paths[r])
+			}
 		}
 	}
 }

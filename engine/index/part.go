@@ -102,7 +102,8 @@ type listBuilder struct {
 	rows  *vector.Builder
 	docs  []int32
 	norms []float32
-	row   []float32 // scratch
+	paths []store.Vector // of the slow model
+	row   []float32      // scratch
 }
 
 func newListBuilder(m embed.Model, capacity int) *listBuilder {
@@ -122,9 +123,25 @@ func (l *listBuilder) add(doc int32, v store.Vector, path []float32) {
 	}
 }
 
+// addBehind is add for the slow model, whose path vectors the list keeps.
+func (l *listBuilder) addBehind(doc int32, v, path store.Vector) {
+	n := len(l.docs)
+	if l.add(doc, v, dequantise(path)); len(l.docs) > n {
+		l.addPath(path)
+	}
+}
+
+// addPath notes the path vector in the last row.
+func (l *listBuilder) addPath(path store.Vector) {
+	for len(l.paths) < len(l.docs)-1 { // rows of unsaved buffers have none
+		l.paths = append(l.paths, store.Vector{})
+	}
+	l.paths = append(l.paths, path)
+}
+
 // list makes the list of a part of total documents.
 func (l *listBuilder) list(total int) List {
-	list := List{Model: l.model, Matrix: l.rows.Matrix(), Norms: slices.Clip(l.norms)}
+	list := List{Model: l.model, Matrix: l.rows.Matrix(), Norms: slices.Clip(l.norms), Paths: slices.Clip(l.paths)}
 	if len(l.docs) != total {
 		list.Docs = append([]int32{}, l.docs...) // not nil where there are no rows
 	}

@@ -290,7 +290,7 @@ func (ix *Index) restoreBehind(ctx context.Context, r *root, docs []Doc, keys []
 		v, ok := stored[keys[i]]
 		path, okPath := storedPaths[paths[docs[d].File]]
 		if ok && okPath {
-			list.add(d, v, dequantise(path))
+			list.addBehind(d, v, path)
 		}
 	}
 	return list.list(len(docs)), nil

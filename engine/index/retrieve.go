@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"coderag-ls/engine/embed"
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/vector"
 )
@@ -157,14 +158,11 @@ func (s *Snapshot) VectorScores(fingerprint string, query []float32, refs []Ref)
 // ContentScores returns the cosines of a unit query vector to what documents of
 // one file hold, without the path's words that their rows in one model's list
 // have, and to the sum of all of it. A document without a vector has 0; ok is
-// false where the path's vector is not known.
+// false where none of them has one.
 func (s *Snapshot) ContentScores(fingerprint string, query []float32, f *File, refs []Ref) (scores []float64, whole float64, ok bool) {
 	path := f.PathVectors[fingerprint]
-	if path == nil {
-		return nil, 0, false
-	}
 	scores = make([]float64, len(refs))
-	sum, row := make([]float64, len(path)), make([]float32, 0, len(path))
+	sum, row := make([]float64, len(query)), make([]float32, 0, len(query))
 	for i, r := range refs {
 		list := listOf(s.lists[r.Part], fingerprint)
 		if list == nil {
@@ -174,14 +172,21 @@ func (s *Snapshot) ContentScores(fingerprint string, query []float32, f *File, r
 		if !has {
 			continue
 		}
+		if path == nil {
+			path = list.path(at)
+		}
 		row = list.Matrix.AppendRow(row[:0], at)
 		norm, weight := list.Norms[at], list.Model.PathWeight
+		ok = true
 		var dot, length float64
 		for j, x := range row {
-			c := float64(norm*x - weight*path[j])
-			sum[j] += c
-			dot += c * float64(query[j])
-			length += c * c
+			c := norm * x
+			if path != nil {
+				c -= weight * path[j]
+			}
+			sum[j] += float64(c)
+			dot += float64(c) * float64(query[j])
+			length += float64(c) * float64(c)
 		}
 		if length > 0 {
 			scores[i] = dot / math.Sqrt(length)
@@ -195,7 +200,29 @@ func (s *Snapshot) ContentScores(fingerprint string, query []float32, f *File, r
 	if length > 0 {
 		whole = dot / math.Sqrt(length)
 	}
-	return scores, whole, true
+	return scores, whole, ok
+}
+
+// PathScore is the cosine of a unit query vector to a file's path, 0 where its
+// vector is not known. refs are documents of the file.
+func (s *Snapshot) PathScore(fingerprint string, query []float32, f *File, refs []Ref) float64 {
+	path := f.PathVectors[fingerprint]
+	for i := 0; i < len(refs) && path == nil; i++ {
+		if list := listOf(s.lists[refs[i].Part], fingerprint); list != nil {
+			if at, ok := list.row(refs[i].Doc); ok {
+				path = list.path(at)
+			}
+		}
+	}
+	return float64(embed.Cosine(query, path))
+}
+
+// path returns the path vector in a row, nil where the list does not keep it.
+func (l *List) path(row int) []float32 {
+	if row >= len(l.Paths) || l.Paths[row].Values == nil {
+		return nil
+	}
+	return dequantise(l.Paths[row])
 }
 
 // Vector appends the stored vector of a document to dst; ok is false where it

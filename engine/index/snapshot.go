@@ -12,6 +12,7 @@ import (
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/lexical"
+	"coderag-ls/engine/store"
 	"coderag-ls/engine/vector"
 )
 
@@ -54,6 +55,9 @@ type List struct {
 	// Norms are, by row, the lengths of content + Model.PathWeight*path, of which
 	// the row has the direction.
 	Norms []float32
+	// Paths are, by row, the path vectors in them, where they are the list's to keep:
+	// those of the inline model are its files'. Rows of a file share one.
+	Paths []store.Vector
 	// Docs maps the matrix's rows to documents in ascending order; nil where
 	// row i is document i. Documents without a row have no vector yet.
 	Docs []int32

@@ -30,7 +30,7 @@ type vectorizer struct {
 
 	// The path embedded last, since a file's chunks follow each other.
 	lastPath   string
-	lastVector []float32
+	lastVector store.Vector
 
 	// tries counts how often the model failed on a text, streak how many texts
 	// it failed on since the last success, and failure is what it said last.
@@ -143,7 +143,7 @@ type target struct {
 type made struct {
 	target
 	vector store.Vector
-	path   []float32 // the vector of the path's words
+	path   store.Vector // of the path's words
 }
 
 // pass gives every document of the snapshot a vector; it begins again when
@@ -465,7 +465,7 @@ func (z *vectorizer) put(ctx context.Context, r *root, vectors map[store.VectorK
 
 // path returns the vector of a path's words: the last one's, a stored one, or
 // a new one.
-func (z *vectorizer) path(ctx context.Context, r *root, rel string) ([]float32, error) {
+func (z *vectorizer) path(ctx context.Context, r *root, rel string) (store.Vector, error) {
 	words := embed.PathText(rel)
 	if z.lastPath == words {
 		return z.lastVector, nil
@@ -473,7 +473,7 @@ func (z *vectorizer) path(ctx context.Context, r *root, rel string) ([]float32, 
 	key := pathKey(rel)
 	stored, err := z.ix.storedVectors(ctx, r, z.model, []store.VectorKey{key})
 	if err != nil {
-		return nil, err
+		return store.Vector{}, err
 	}
 	v, ok := stored[key]
 	if !ok {
@@ -484,14 +484,14 @@ func (z *vectorizer) path(ctx context.Context, r *root, rel string) ([]float32, 
 	if !ok {
 		made, err := embedOne(ctx, z.ix.opts.Behind, words)
 		if err != nil {
-			return nil, err
+			return store.Vector{}, err
 		}
 		v.Scale, v.Values = embed.Quantize(made)
 		one := map[store.VectorKey]store.Vector{key: v}
 		z.ix.share(z.model, one)
 		z.put(ctx, r, one)
 	}
-	z.lastPath, z.lastVector = words, dequantise(v)
+	z.lastPath, z.lastVector = words, v
 	return z.lastVector, nil
 }
 
@@ -568,7 +568,7 @@ func (z *vectorizer) extend(old *List, p *part, news []made) List {
 	n := 0
 	upTo := func(doc int32) {
 		for ; n < len(news) && news[n].doc < doc; n++ {
-			l.add(news[n].doc, news[n].vector, news[n].path)
+			l.addBehind(news[n].doc, news[n].vector, news[n].path)
 		}
 	}
 	if old != nil {

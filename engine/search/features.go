@@ -78,6 +78,14 @@ const (
 	fLexTopZ      // how far fLexTop stands out among the candidates (standardise)
 	fContentMeanZ
 	fContentWholeZ
+	// The same for the second model (MiniLM).
+	fSlowContentMax
+	fSlowContentMean
+	fSlowContentFirst
+	fSlowContentWhole
+	fSlowContentMeanZ
+	fSlowContentWholeZ
+	fSlowMeanZ // of fSlowMean
 	numFeatures
 )
 
@@ -85,7 +93,8 @@ const (
 var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover", "lexRaw", "fileCover", "lexHits", "vecMax", "vecTop", "vecRank", "vecRaw", "vecMean", "vecPath", "vecFirst", "vecHits",
 	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defBest", "defCapital", "defWord", "defOverlap",
 	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "changelog", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong",
-	"contentMax", "contentMean", "contentFirst", "contentWhole", "lexTopZ", "contentMeanZ", "contentWholeZ"}
+	"contentMax", "contentMean", "contentFirst", "contentWhole", "lexTopZ", "contentMeanZ", "contentWholeZ",
+	"slowContentMax", "slowContentMean", "slowContentFirst", "slowContentWhole", "slowContentMeanZ", "slowContentWholeZ", "slowMeanZ"}
 
 // FeatureNames returns the names of the features, in order.
 func FeatureNames() []string { return featureNames[:] }
@@ -179,12 +188,13 @@ func (r *ranking) features() {
 			nearBest[n], nearTopBest[n] = max(nearBest[n], near[0]), max(nearTopBest[n], top)
 			if n == 0 {
 				f[fVecMax], f[fVecTop], f[fVecRaw], f[fVecMean] = near[0], top, near[0], mean
-				f[fVecRank], f[fVecPath] = nearRank[n][c.file], pathCosine(l, c.file)
+				f[fVecRank], f[fVecPath] = nearRank[n][c.file], r.pathCosine(l, c)
 				f[fVecFirst] = c.passages[0].near[n]
-				r.contentFeatures(c, l)
+				r.contentFeatures(c, l, fContentMax)
 			} else {
 				f[fSlowMax], f[fSlowTop], f[fSlowRaw], f[fSlowMean] = near[0], top, near[0], mean
-				f[fSlowRank], f[fSlowPath] = nearRank[n][c.file], pathCosine(l, c.file)
+				f[fSlowRank], f[fSlowPath] = nearRank[n][c.file], r.pathCosine(l, c)
+				r.contentFeatures(c, l, fSlowContentMax)
 			}
 		}
 		lexBest, lexTopBest, rrfBest = max(lexBest, lex[0]), max(lexTopBest, f[fLexTop]), max(rrfBest, f[fRRF])
@@ -203,7 +213,7 @@ func (r *ranking) features() {
 		f[fDefWord] = share(words, c.file, len(r.terms.words))
 		r.kindFeatures(c)
 	}
-	long := min(1, max(0, float64(len(r.an.Stems)-6)/14))
+	long := r.long()
 	for _, c := range r.cands {
 		f := &c.features
 		f[fLexMax] /= max(lexBest, 1e-9)
@@ -218,11 +228,17 @@ func (r *ranking) features() {
 	r.standardise(fLexTop, fLexTopZ)
 	r.standardise(fContentMean, fContentMeanZ)
 	r.standardise(fContentWhole, fContentWholeZ)
+	if len(r.near) > 1 {
+		r.standardise(fSlowContentMean, fSlowContentMeanZ)
+		r.standardise(fSlowContentWhole, fSlowContentWholeZ)
+		r.standardise(fSlowMean, fSlowMeanZ)
+	}
 }
 
 // contentFeatures compares the question with a file's content alone: the path's
 // words are in all rows of a file, and say nothing where names mean nothing.
-func (r *ranking) contentFeatures(c *candidate, l *list) {
+// first is fContentMax or fSlowContentMax, which the others follow.
+func (r *ranking) contentFeatures(c *candidate, l *list, first int) {
 	refs := make([]index.Ref, len(c.passages))
 	for i := range c.passages {
 		refs[i] = c.passages[i].ref
@@ -231,13 +247,13 @@ func (r *ranking) contentFeatures(c *candidate, l *list) {
 	if !ok {
 		return
 	}
-	f := &c.features
-	f[fContentFirst], f[fContentWhole] = scores[0], whole
+	f := c.features[first : first+4] // best, mean, first, whole
+	f[2], f[3] = scores[0], whole
 	slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
-	f[fContentMax] = scores[0]
+	f[0] = scores[0]
 	k := min(3, len(scores))
 	for _, x := range scores[:k] {
-		f[fContentMean] += x / float64(k)
+		f[1] += x / float64(k)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"coderag-ls/engine/embed"
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/query"
@@ -311,10 +310,10 @@ const (
 
 // pathCosine is the cosine of the question to a file's path, 0 where there is
 // no vector.
-func pathCosine(l *list, f *index.File) float64 {
-	v := f.PathVectors[l.model.Fingerprint]
-	if v == nil {
-		return 0
+func (r *ranking) pathCosine(l *list, c *candidate) float64 {
+	refs := make([]index.Ref, len(c.passages))
+	for i := range c.passages {
+		refs[i] = c.passages[i].ref
 	}
-	return float64(embed.Cosine(l.query, v))
+	return r.in.Snapshot.PathScore(l.model.Fingerprint, l.query, c.file, refs)
 }

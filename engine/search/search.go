@@ -270,7 +270,11 @@ func (l *list) boostSymbols(s *index.Snapshot, most float64) {
 
 // nearest embeds the question and searches one model's list.
 func (s *Searcher) nearest(ctx context.Context, in *Input, f *filter, topK int, l *list) error {
-	vectors, err := l.embedder.Embed(ctx, []string{in.Analysis.Query})
+	question := in.Analysis.Query
+	if l.embedder != in.Embedders[0] {
+		question = in.Analysis.Plain()
+	}
+	vectors, err := l.embedder.Embed(ctx, []string{question})
 	if err != nil {
 		return fmt.Errorf("embedding the question: %w", err)
 	}

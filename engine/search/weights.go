@@ -1,7 +1,5 @@
 package search
 
-import "math"
-
 // The weights are a linear ranker's, fitted by pairwise logistic regression
 // with constrained signs over 810 questions on 34 projects, and rounded.
 // Leaving out an eighth of the projects at a time, file NDCG@10 is .906 on
@@ -13,7 +11,6 @@ var hybridWeights = Features{
 	fLexRank: 0.77, fLexCover: 0.97, fLexHits: 0.59, fLexTopZ: 0.79, fLexLong: 1.76,
 	fVecMax: 0.79, fVecTop: 0.67, fVecRank: 0.72, fVecRaw: 0.35, fVecMean: 0.47, fVecPath: 0.81, fVecFirst: 0.87, fVecHits: 0.45, fVecLong: 0.23,
 	fContentMax: 1.2, fContentMean: 0.65, fContentFirst: 1.45, fContentWhole: 0.69, fContentMeanZ: 1.55, fContentWholeZ: 0.65,
-	fSlowMax: 1.75, fSlowRank: 0.15, fSlowRaw: 1.3, fSlowMean: 2.25,
 	fRRF:       1,
 	fBaseCover: 0.75, fDirQ: 0.72, fDefExact: 0.44, fDefRare: 0.27, fDefBest: 0.84, fDefOverlap: 1.68, fDefMain: 0.08,
 	fPathNamed: 8,
@@ -37,10 +34,9 @@ var lexicalWeights = Features{
 // chunk is about and where it stands at once. Where some path speaks to the
 // question, rows are compared; where none does, as with the names of scripts, web
 // questions and prose, the content alone is, by as much as the best path says
-// too little: web questions gain .07 by that, and nothing else loses. MiniLM counts
-// the more the less the best chunk says in the question's own words: it lifts
-// web questions from .656 to .767 and repository questions from .924 to .928. The
-// settings' weights multiply everything that comes from their list.
+// too little: web questions gain .07 by that, and nothing else loses. The
+// settings' weights multiply everything that comes from their list. MiniLM's are
+// addMiniLM's.
 func (r *ranking) weights() Features {
 	w := lexicalWeights
 	if len(r.near) > 0 {
@@ -67,7 +63,7 @@ func (r *ranking) weights() Features {
 	scale(fContentMax, fContentWhole, content)
 	w[fContentMeanZ] *= content
 	w[fContentWholeZ] *= content
-	scale(fSlowMax, fSlowPath, set.MiniLMWeight*(0.5+2*math.Sqrt(missing)))
+	r.addMiniLM(&w, missing)
 	return w
 }
 
