@@ -89,8 +89,10 @@ func (a *app) examine(ctx context.Context) []finding {
 	findings := []finding{
 		ok("program", "coderag-ls %s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		examineProcessor(),
+		examineGrammars(ctx),
 	}
-	s, settings := a.examineSettings()
+	layers, settings := a.examineSettings()
+	s := layers.Settings()
 	findings = append(findings, settings)
 	roots, err := a.workspaceRoots()
 	if err != nil {
@@ -102,8 +104,8 @@ func (a *app) examine(ctx context.Context) []finding {
 		dirs += n
 		findings = append(findings, f, examineGit(r), examineStore(ctx, r, s))
 	}
-	findings = append(findings, examineCache(s), examineModel(s), examineWatches(dirs))
-	return findings
+	findings = append(findings, examineCache(s), examineSocket(s), examineModel(s), examineWatches(s, dirs), examineProvider(ctx, s, layers.Key), examineLog(a, s))
+	return append(findings, examineListening(a, s)...)
 }
 
 func examineProcessor() finding {
@@ -115,7 +117,7 @@ func examineProcessor() finding {
 	return f
 }
 
-func (a *app) examineSettings() (config.Settings, finding) {
+func (a *app) examineSettings() (config.Layers, finding) {
 	path := a.configFile
 	if path == "" {
 		path = config.UserFile(a.getenv)
@@ -129,7 +131,7 @@ func (a *app) examineSettings() (config.Settings, finding) {
 		for _, p := range problems {
 			lines = append(lines, p.String())
 		}
-		return l.Settings(), finding{"settings", stateWarning, strings.Join(lines, "; "), "correct them: they are left out. `coderag-ls help settings` lists all"}
+		return l, finding{"settings", stateWarning, strings.Join(lines, "; "), "correct them: they are left out. `coderag-ls help settings` lists all"}
 	}
 	changed := 0
 	for _, e := range l.Explain() {
@@ -137,7 +139,7 @@ func (a *app) examineSettings() (config.Settings, finding) {
 			changed++
 		}
 	}
-	return l.Settings(), ok("settings", "%d set; the file is %s", changed, orNone(path))
+	return l, ok("settings", "%d set; the file is %s", changed, orNone(path))
 }
 
 func examineRoot(ctx context.Context, r file.Root, s config.Settings) (finding, int) {
@@ -166,6 +168,15 @@ func examineGit(r file.Root) finding {
 	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
 		return ok("git", "%s is in no repository; that is fine", r.Dir)
 	}
+	if data, err := os.ReadFile(filepath.Join(top, ".git")); err == nil { // a worktree's or submodule's
+		dir, named := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(top, dir)
+		}
+		if _, err := os.Stat(dir); !named || err != nil {
+			return finding{"git", stateWarning, fmt.Sprintf("%s names no repository: git does not work here", filepath.Join(top, ".git")), "git worktree repair, in the main checkout; files are indexed all the same"}
+		}
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return ok("git", "repository %s; git itself is not installed and not needed", top)
 	}
@@ -185,10 +196,11 @@ func examineStore(ctx context.Context, r file.Root, s config.Settings) finding {
 	st, err := bunt.Open(ctx, dir, bunt.Options{})
 	switch {
 	case errors.Is(err, store.ErrLocked):
-		if who, ok := attach.Who(dir); ok {
-			return finding{check, stateOK, fmt.Sprintf("in use by %s; this program attaches to it", who), ""}
+		if err := attach.CheckOwner(ctx, dir, attach.Options{Options: engine.Options{Version: version(), Settings: s}}); err != nil {
+			return finding{check, stateWarning, fmt.Sprintf("in use, and not shared: %v; commands keep a second index", err), "end that process, let it go on, or bring both programs to one version"}
 		}
-		return ok(check, "in use: %v", err)
+		who, _ := attach.Who(dir)
+		return ok(check, "in use by %s; this program attaches to it", who)
 	case engine.Unwritable(err):
 		return finding{check, stateError, fmt.Sprintf("%v; until then the index is kept in memory and made again at each start", err),
 			"make the directory writable, or set index.cacheDir (CODERAG_INDEX_CACHE_DIR) to a folder of yours"}
@@ -253,8 +265,16 @@ func examineModel(s config.Settings) finding {
 
 // examineWatches compares the folders of the workspace with what the system
 // grants.
-func examineWatches(dirs int) finding {
+func examineWatches(s config.Settings, dirs int) finding {
 	const check = "watching"
+	switch mode, most := s.Index.Watch, s.Index.MaxWatches; {
+	case mode == "off":
+		return finding{check, stateWarning, "setting index.watch is off: changes that no editor tells of are seen by the next command only", "set index.watch to auto"}
+	case mode == "poll":
+		return ok(check, "%s, looked at every %d ms (index.watch)", plural(dirs, "folder"), s.Index.PollInterval)
+	case most > 0 && dirs > most:
+		return finding{check, stateWarning, fmt.Sprintf("%s, but index.maxWatches is %d: the rest is polled", plural(dirs, "folder"), most), "raise index.maxWatches, or set it to 0"}
+	}
 	if runtime.GOOS != "linux" {
 		return ok(check, "%s", plural(dirs, "folder"))
 	}

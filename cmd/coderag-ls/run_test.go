@@ -120,7 +120,7 @@ func (r result) want(t *testing.T, code int, out, errOut string) {
 // TestHelp compares every command's help with testdata/help.
 func TestHelp(t *testing.T) {
 	c := newCLI(t)
-	for _, args := range []string{"", "ask", "search", "context", "index", "status", "citations", "doctor", "serve", "config", "model", "model build", "model fetch", "model library", "model status", "clean", "eval", "version", "settings"} {
+	for _, args := range []string{"", "ask", "search", "similar", "context", "index", "watch", "mcp", "status", "citations", "doctor", "serve", "config", "model", "model build", "model fetch", "model library", "model status", "clean", "eval", "version", "settings"} {
 		words := strings.Fields(args)
 		r := c.bare("", append(words, "--help")...)
 		if args == "settings" {
@@ -180,6 +180,14 @@ func TestUsage(t *testing.T) {
 		{[]string{"serve", "--listen", ":7000"}, "no loopback address"},
 		{[]string{"serve", "--listen", "127.0.0.1"}, "not of the form"},
 		{[]string{"serve", "--listen", "127.0.0.1:99999"}, "no port number"},
+		{[]string{"similar"}, "takes one file"},
+		{[]string{"similar", "nothere.go"}, "there is no file nothere.go"},
+		{[]string{"similar", "ship/retry.go:90-91"}, "has 9 lines, but 90 to 91"},
+		{[]string{"similar", "ship/retry.go:3-2"}, "3 to 2"},
+		{[]string{"mcp", "--http", "0.0.0.0:80"}, "no loopback address"},
+		{[]string{"mcp", "--http", ""}, "not of the form"},
+		{[]string{"mcp", "now"}, "takes no arguments"},
+		{[]string{"watch", "now"}, "takes no arguments"},
 		{[]string{"clean", "--all", "--vanished"}, "exclude each other"},
 		{[]string{"config", "search.topq"}, "did you mean search.topK?"},
 		{[]string{"model", "bild"}, `unknown command "bild"`},

@@ -56,7 +56,7 @@ func (a *app) tellChanges(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		if first || st.Coverage.Seq != last.Coverage.Seq || st.State != last.State || st.Owner != last.Owner {
+		if first || st.Coverage.Seq != last.Coverage.Seq || st.State != last.State || st.Watches != last.Watches || st.Owner != last.Owner {
 			if err := a.tellChange(st, first || st.Owner != last.Owner); err != nil {
 				return err
 			}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"coderag-ls/assist"
+	"coderag-ls/attach"
+	"coderag-ls/engine"
+	"coderag-ls/engine/chunk"
+	"coderag-ls/engine/config"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/text"
+	"coderag-ls/mcp"
+	"coderag-ls/metrics"
+)
+
+// samples are a definition in each language whose grammar most people need.
+func samples() map[string]string {
+	return map[string]string{
+		"sample.go":   "package sample\n\nfunc Sample() int { return 1 }\n",
+		"sample.py":   "def sample():\n    return 1\n",
+		"sample.js":   "function sample() { return 1 }\n",
+		"sample.ts":   "function sample(): number { return 1 }\n",
+		"Sample.java": "class Sample { int sample() { return 1; } }\n",
+		"sample.rs":   "fn sample() -> i32 { 1 }\n",
+		"sample.c":    "int sample(void) { return 1; }\n",
+		"sample.rb":   "def sample\n  1\nend\n",
+	}
+}
+
+// examineGrammars parses a line or two with the grammars that the program holds.
+func examineGrammars(ctx context.Context) finding {
+	c := chunk.New(chunk.Options{})
+	defer c.Close()
+	var bad []string
+	all := samples()
+	for name, content := range all {
+		class, _, _ := file.Classify(name, content)
+		f := c.Chunk(ctx, chunk.Input{Path: name, Class: class, Text: text.New(content)})
+		if f.Fallback != "" || len(f.Symbols) == 0 {
+			bad = append(bad, fmt.Sprintf("%s (%s)", name, orNone(f.Fallback)))
+		}
+	}
+	if len(bad) > 0 {
+		return finding{"grammars", stateError, "no syntax tree of " + strings.Join(bad, ", "), "the program is damaged: install it again"}
+	}
+	return ok("grammars", "%d of %d samples are parsed", len(all), len(all))
+}
+
+// examineSocket tries whether others could attach to an index of this program.
+func examineSocket(s config.Settings) finding {
+	const check = "socket"
+	dir, err := engine.CacheDir(s)
+	if err != nil {
+		return finding{check, stateWarning, err.Error(), "set index.cacheDir (CODERAG_INDEX_CACHE_DIR) to a folder of yours"}
+	}
+	// Where the folder cannot be made either, the check of the cache says so.
+	if err := attach.CheckSocket(existing(dir)); err != nil {
+		return finding{check, stateError, fmt.Sprintf("no socket can be made, so each process keeps an index of its own: %v", err),
+			"set index.cacheDir to a shorter path, or XDG_RUNTIME_DIR to a folder of yours"}
+	}
+	return ok(check, "other processes can share an index")
+}
+
+// existing is the nearest folder above that there is.
+func existing(dir string) string {
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() || filepath.Dir(dir) == dir {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// providerTime is how long a language model's server may take to be reached.
+const providerTime = 3 * time.Second
+
+// examineProvider looks at who writes answers. Nothing is asked of it.
+func examineProvider(ctx context.Context, s config.Settings, key func(string) string) finding {
+	const check = "provider"
+	l := s.LLM
+	bad := func(advice, format string, args ...any) finding {
+		return finding{check, stateError, fmt.Sprintf(format, args...), advice}
+	}
+	switch {
+	case l.Provider == "none":
+		return ok(check, "setting llm.provider is none: answers are extracted from the code")
+	case l.BaseURL == "" && l.Model == "" && l.Provider != "openai":
+		return ok(check, "no language model is set: answers are extracted from the code")
+	case l.BaseURL == "":
+		return bad("set llm.baseUrl, or llm.provider to none", "llm.baseUrl is not set: no server is asked")
+	case l.Model == "":
+		return bad("set llm.model to a model of that server, or llm.provider to none", "llm.baseUrl is %s, but llm.model is not set", l.BaseURL)
+	}
+	asker := assist.New(ctx, assist.Options{Settings: s, Key: key})
+	defer asker.Close()
+	model, at, err := asker.Model()
+	if err != nil {
+		return bad("correct the settings llm.*; until then answers are extracted from the code", "%v", err)
+	}
+	u, err := url.Parse(l.BaseURL)
+	if err != nil || u.Hostname() == "" {
+		return bad("correct llm.baseUrl, such as http://localhost:11434/v1", "llm.baseUrl %q is no URL", l.BaseURL)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	limited, cancel := context.WithTimeout(ctx, providerTime)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(limited, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return bad("start the server, or correct llm.baseUrl; until then answers are extracted from the code", "%s cannot be reached: %v", at, err)
+	}
+	_ = conn.Close() // nothing was said
+	return ok(check, "%s at %s can be reached", model, at)
+}
+
+// examineLog tries to open the log file as the server does.
+func examineLog(a *app, s config.Settings) finding {
+	const check = "log"
+	if s.Log.File == "" {
+		return ok(check, "standard error, from %s on", s.Log.Level)
+	}
+	_, closeLog, err := a.logger(s)
+	if err == nil {
+		err = closeLog()
+	}
+	if err != nil {
+		return finding{check, stateError, err.Error(), "make the folder of log.file, or set it to a file that you can write"}
+	}
+	return ok(check, "%s", s.Log.File)
+}
+
+// examineListening looks at what the servers would listen with.
+func examineListening(a *app, s config.Settings) []finding {
+	metric := ok("metrics", "%s", orNone(s.Metrics.Listen))
+	if err := metrics.CheckAddress(s.Metrics.Listen); err != nil {
+		metric = finding{"metrics", stateError, err.Error(), "set metrics.listen to 127.0.0.1:PORT, or to nothing"}
+	}
+	token := finding{Check: "mcp", State: stateOK}
+	if t := a.getenv(mcpTokenVariable); t != "" {
+		token.Detail = "the token of mcp --http is that of " + mcpTokenVariable
+		if err := mcp.CheckToken(t); err != nil {
+			token = finding{"mcp", stateError, fmt.Sprintf("variable %s: %v", mcpTokenVariable, err), "set it to a longer word, or not at all: a file is made then"}
+		}
+		return []finding{metric, token}
+	}
+	path, err := a.mcpTokenFile(s)
+	if err != nil {
+		return []finding{metric, {"mcp", stateWarning, err.Error(), "only mcp --http needs it"}}
+	}
+	token.Detail = "the token of mcp --http is in " + path
+	if _, err := os.Lstat(path); err != nil {
+		token.Detail = "the token of mcp --http will be made in " + path
+	} else if err := mcp.CheckTokenFile(path); err != nil {
+		token = finding{"mcp", stateError, err.Error(), "delete it: a new one is made by mcp --http, and clients need the new token"}
+	}
+	return []finding{metric, token}
+}
