@@ -80,6 +80,11 @@ test-code-model:
 	@python="$$(scripts/code-model-venv.sh $(CODE_MODEL)/venv-test model/requirements.txt)"; \
 	if [ -z "$$python" ]; then echo "code-model: its recipe is not tested"; else cd model && "$$python" -m pytest -p no:cacheprovider; fi
 
+## test-mcp: the MCP server against the official Python SDK, which pip installs into this checkout
+.PHONY: test-mcp
+test-mcp: build
+	@scripts/mcp-conformance.sh $(BIN) $(CACHE)/mcp-venv
+
 ## demo: index a real repository and ask it three questions
 demo: build
 	@CODERAG=$(BIN) scripts/demo.sh $(MODEL)
