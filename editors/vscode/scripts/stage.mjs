@@ -31,6 +31,7 @@ delete manifest.devDependencies;
 delete manifest.private;
 fs.writeFileSync(path.join(out, 'package.json'), JSON.stringify(manifest, null, 2) + '\n');
 
+fs.cpSync(path.join(here, 'docs'), path.join(out, 'docs'), { recursive: true });
 fs.cpSync(path.join(here, 'media'), path.join(out, 'media'), { recursive: true });
 for (const file of ['README.md', 'CHANGELOG.md']) fs.copyFileSync(path.join(here, file), path.join(out, file));
 fs.copyFileSync(path.join(repository, 'LICENSE'), path.join(out, 'LICENSE'));

@@ -65,7 +65,7 @@ export function registerCommands(ctx: Ctx, panel: AnswerPanel, recent: Recent): 
           const c = ctx.status?.coverage;
           if (c) progress.report({ message: `${c.indexed} of ${c.total} files` });
         });
-        return ctx.request<unknown>(ext.method.sync, {}, token).finally(() => listener.dispose());
+        return ctx.request<unknown>(ext.method.sync, {}, token).finally(() => void listener.dispose());
       });
     },
     pause: async () => { await ctx.request(ext.method.pause, null); await ctx.refresh(); },

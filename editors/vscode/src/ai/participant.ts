@@ -44,6 +44,7 @@ async function answer(ctx: Ctx, request: vscode.ChatRequest, context: vscode.Cha
       hits(result.hits, response);
       return nothing;
     }
+    default:
   }
   response.progress('Searching the workspace');
   const result = await ctx.ask({ query: request.prompt, filters: {}, history: history(context), ...(place && { document: ctx.document(place.uri, place.range) }) },

@@ -44,20 +44,24 @@ export function layout(graph: Graph, cited: Set<string>): Layout {
   };
 }
 
+/** Pictures so far: the marks of each have names of their own. */
+let pictures = 0;
+
 /** Draws the files around an answer and how they hang together. */
 export function draw(graph: Graph, cited: Set<string>): HTMLElement {
   const l = layout(graph, cited);
   const figure = document.createElement('figure');
   figure.className = 'graph';
+  const mark = `arrow-${++pictures}`;
   const svg = element('svg', { viewBox: `0 0 ${l.width} ${l.height}`, width: l.width, height: l.height, role: 'group', 'aria-label': `${l.nodes.length} files and how they hang together` });
   const kinds = [...new Set(l.edges.map(({ kind }) => kind))].sort();
   for (const kind of kinds) {
-    const marker = element('marker', { id: `arrow-${kind}`, class: `edge-${kind}`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' });
+    const marker = element('marker', { id: `${mark}-${kind}`, class: `edge-${kind}`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' });
     marker.append(element('path', { d: 'M0 0L8 4L0 8z', class: 'head' }));
     svg.append(marker);
   }
   for (const { from, to, kind } of l.edges) {
-    const line = element('path', { d: curve(from, to), class: `edge edge-${kind}`, 'marker-end': `url(#arrow-${kind})` });
+    const line = element('path', { d: curve(from, to), class: `edge edge-${kind}`, 'marker-end': `url(#${mark}-${kind})` });
     line.append(title(`${from.path} ${words(kind)} ${to.path}`));
     svg.append(line);
   }

@@ -92,6 +92,7 @@ function act(target: EventTarget | null): void {
     case 'copy-code': return done(button, () => post({ type: 'copyText', text: button.closest('figure')?.querySelector('code')?.textContent ?? '' }));
     case 'follow': return ask(button.textContent ?? '');
     case 'again': return ask(turns.get(turn)?.question ?? '');
+    default:
   }
 }
 
