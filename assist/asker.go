@@ -132,6 +132,8 @@ type question struct {
 	budget *budget
 	notes  []string // for the plan
 	plan   wire.Plan
+	// expanded: the requests hold words that the question does not.
+	expanded bool
 }
 
 func (q *question) note(format string, args ...any) {

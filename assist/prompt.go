@@ -6,14 +6,17 @@ import (
 	"crypto/rand"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"coderag-ls/engine/answer"
 	"coderag-ls/engine/ground"
 	"coderag-ls/engine/llm"
+	"coderag-ls/engine/query"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 )
@@ -40,11 +43,31 @@ type group struct {
 
 // retrieve finds what the model is given.
 func (q *question) retrieve(ctx context.Context) ([]group, error) {
-	g, err := q.search(ctx, wire.Request{Reasoning: reasoning(q.found.Plan)}, q.room())
+	if err := q.route(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.expand(ctx); err != nil {
+		return nil, err
+	}
+	requests := []wire.Request{{Reasoning: reasoning(q.plan)}} // the question itself
+	if q.plan.Route == query.RouteLLM || q.expanded {
+		requests = q.plan.Requests
+	}
+	found := make([]group, len(requests))
+	errs := make([]error, len(requests))
+	var searches sync.WaitGroup
+	for i, r := range requests {
+		searches.Go(func() { found[i], errs[i] = q.search(ctx, r, q.room()) })
+	}
+	searches.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	found, err := q.evaluate(ctx, found)
 	if err != nil {
 		return nil, err
 	}
-	return []group{g}, nil
+	return q.rerank(ctx, found)
 }
 
 func reasoning(p wire.Plan) string {
@@ -137,6 +160,7 @@ func (q *question) historyRoom() int {
 
 // prompt is what is sent for the answer.
 type prompt struct {
+	mark      string // begins the lines around sources
 	messages  []wire.Message
 	passages  []ground.Passage
 	withheld  []string
@@ -167,6 +191,7 @@ type shownGroup struct {
 func (q *question) prompt(groups []group, room int) prompt {
 	pr := prompt{redacted: map[string]int{}}
 	mark := boundary()
+	pr.mark = mark
 	shown := make([]shownGroup, len(groups))
 	withheld := map[string]bool{}
 	taken := map[string][][2]int{}

@@ -84,6 +84,7 @@ type backendView interface {
 	Symbols(ctx context.Context, path string) ([]engine.SymbolUse, error)
 	Citations(ctx context.Context, p wire.CitationsParams) (wire.CitationsResult, error)
 	Excerpt(ctx context.Context, p wire.ExcerptParams) (wire.ExcerptResult, error)
+	Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, error)
 	Status(ctx context.Context) (wire.Status, error)
 	Reindex(ctx context.Context, p wire.ReindexParams) error
 	SetPaused(ctx context.Context, paused bool) error

@@ -35,6 +35,7 @@ const (
 	methodText      = "view/text"
 	methodSymbols   = "view/symbols"
 	methodResolve   = "view/resolve"
+	methodTree      = "view/tree"
 	methodCitations = "view/citations"
 	methodExcerpt   = "view/excerpt"
 	methodStatus    = "view/status"

@@ -174,6 +174,11 @@ func (v *remoteView) resolve(ctx context.Context, path string) (textResult, erro
 	return askView[string, textResult](ctx, v, methodResolve, path)
 }
 
+// Tree implements backendView.
+func (v *remoteView) Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, error) {
+	return askView[wire.TreeParams, wire.TreeResult](ctx, v, methodTree, p)
+}
+
 // Symbols implements backendView.
 func (v *remoteView) Symbols(ctx context.Context, path string) ([]engine.SymbolUse, error) {
 	return askView[string, []engine.SymbolUse](ctx, v, methodSymbols, path)

@@ -266,6 +266,7 @@ func handlers() map[string]handler {
 		methodSimilar:   on((*engine.View).Similar),
 		methodSync:      on((*engine.View).Sync),
 		methodCitations: on((*engine.View).Citations),
+		methodTree:      on((*engine.View).Tree),
 		methodExcerpt:   on((*engine.View).Excerpt),
 		methodSymbols:   on((*engine.View).Symbols),
 		methodExplain: on(func(v *engine.View, ctx context.Context, p explainParams) (wire.ExplainResult, error) {

@@ -176,6 +176,11 @@ func (v *View) Excerpt(ctx context.Context, p wire.ExcerptParams) (wire.ExcerptR
 	return asked(ctx, v, func(i backendView) (wire.ExcerptResult, error) { return i.Excerpt(ctx, p) })
 }
 
+// Tree draws the indexed files as a tree.
+func (v *View) Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, error) {
+	return asked(ctx, v, func(i backendView) (wire.TreeResult, error) { return i.Tree(ctx, p) })
+}
+
 // Citations tells what became of a document's citations.
 func (v *View) Citations(ctx context.Context, p wire.CitationsParams) (wire.CitationsResult, error) {
 	return asked(ctx, v, func(i backendView) (wire.CitationsResult, error) { return i.Citations(ctx, p) })

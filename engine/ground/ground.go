@@ -222,6 +222,14 @@ func (w *Writer) inFence(line string) {
 		w.endFence(w.fence + "\n")
 		return
 	}
+	if !strings.Contains(w.given, squeeze(line)) {
+		for _, m := range slices.Backward(answer.Parse("|"+line, nil)) { // "|": else it may begin a block
+			if from, to := m.Start-1, m.End-1; strings.IndexByte("[(<", line[from]) >= 0 { // nothing is cited in code that is not the sources'
+				line = line[:from] + line[to:]
+				w.res.Dropped++
+			}
+		}
+	}
 	line = w.clean(line)
 	w.quoted = append(w.quoted, line)
 	w.emit(strings.TrimSuffix(line, "\n") + "\n")
@@ -265,28 +273,23 @@ func (w *Writer) prose(unit string) {
 			w.res.Dropped++
 			before = strings.TrimRight(before, " ([")
 			bare.WriteString(before + " ")
-			out.WriteString(w.clean(inert(before)))
+			out.WriteString(before)
 			at = closing(body, at)
 			continue
 		}
 		evidence = append(evidence, lines)
 		bare.WriteString(before + " ")
-		text := w.clean(inert(before))
-		text = strings.TrimSuffix(text, "[") // several in one pair of brackets
-		if strings.HasSuffix(text, "!") {
-			text += " " // no picture
-		}
-		out.WriteString(text + "[" + id + "]")
+		out.WriteString(strings.TrimSuffix(before, "[") + "[" + id + "]") // "[" of several in one pair
 		if at < len(body) && body[at] == ']' && body[m.End-1] != ']' {
 			at++
 		}
-		if at < len(body) && strings.IndexByte("(:[", body[at]) >= 0 {
-			out.WriteString(" ") // no link, nor the definition of one
-		}
 	}
 	bare.WriteString(body[at:])
-	out.WriteString(w.clean(inert(body[at:])))
-	text := out.String()
+	out.WriteString(body[at:])
+	text := unlinked(w.clean(inert(balanced(out.String()))))
+	if strings.HasSuffix(w.out.String(), "]") && strings.IndexAny(text, "([") == 0 {
+		text = " " + text
+	}
 	if c := classify(bare.String()); c != nothing {
 		w.res.Sentences++
 		if !supported(bare.String(), evidence, w.opts.Passages, c) {

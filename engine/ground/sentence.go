@@ -156,10 +156,46 @@ func inert(s string) string {
 					}
 				}
 			}
-		case c == ']' && i+1 < len(s) && (s[i+1] == ':' || s[i+1] == '['): // no reference
+		case c == ']' && i+1 < len(s) && (s[i+1] == ':' && strings.HasPrefix(strings.TrimSpace(s), "[") || s[i+1] == '['): // no reference
 			out.WriteString("] ")
 		default:
 			out.WriteByte(c)
+		}
+	}
+	return out.String()
+}
+
+// balanced leaves code spans that begin and end in s, so that what is code for
+// us is code for whoever renders it: runs of backticks become one, and the last
+// of an odd number an apostrophe.
+func balanced(s string) string {
+	if !strings.Contains(s, "`") {
+		return s
+	}
+	for strings.Contains(s, "``") {
+		s = strings.ReplaceAll(s, "``", "`")
+	}
+	if i := strings.LastIndexByte(s, '`'); strings.Count(s, "`")%2 == 1 {
+		s = s[:i] + "'" + s[i+1:]
+	}
+	return s
+}
+
+// unlinked parts what would be a link or a picture only now that something
+// between was dropped.
+func unlinked(s string) string {
+	if !strings.ContainsAny(s, "]!") {
+		return s
+	}
+	var out strings.Builder
+	code := false
+	for i := range len(s) {
+		out.WriteByte(s[i])
+		if s[i] == '`' {
+			code = !code
+		}
+		if !code && i+1 < len(s) && (s[i] == ']' && (s[i+1] == '(' || s[i+1] == '[') || s[i] == '!' && s[i+1] == '[') {
+			out.WriteByte(' ')
 		}
 	}
 	return out.String()

@@ -80,7 +80,10 @@ func tokens(s string) said {
 		for _, word := range strings.FieldsFunc(span, func(r rune) bool {
 			return unicode.IsSpace(r) || strings.ContainsRune(`,;!?"'“”‘’*|[]{}<>`, r)
 		}) {
-			out.word(strings.Trim(word, ".:()"), strings.HasSuffix(word, "()"))
+			called := strings.HasSuffix(word, "()")
+			for _, part := range strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(":=/", r) }) {
+				out.word(strings.Trim(part, ".()"), called)
+			}
 		}
 	}
 	return out

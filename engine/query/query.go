@@ -30,6 +30,7 @@ const (
 const (
 	RouteFast  = "fast_path"
 	RouteRules = "rules"
+	RouteLLM   = "llm" // a language model made the plan (package assist)
 )
 
 // Vocabulary is what the analysis asks of the index.

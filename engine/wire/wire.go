@@ -645,3 +645,16 @@ type PromptResult struct {
 	Redacted   map[string]int `json:"redacted"`
 	TokenCount int            `json:"tokenCount"` // estimated: a quarter of the bytes
 }
+
+// TreeParams ask for the workspace's files as a tree.
+type TreeParams struct {
+	// Tokens is the most that the tree may take.
+	Tokens int `json:"tokens"`
+	// Omit are glob patterns of files and folders that are left out.
+	Omit []string `json:"omit,omitempty"`
+}
+
+// TreeResult is the tree: a line for each folder and file, indented.
+type TreeResult struct {
+	Tree string `json:"tree"`
+}

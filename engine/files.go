@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/tree"
+	"coderag-ls/engine/wire"
+)
+
+// Tree draws the indexed files as a tree that is short enough for a language
+// model.
+func (v *View) Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, error) {
+	omit, err := file.NewGlobs(p.Omit)
+	if err != nil {
+		return wire.TreeResult{}, &QueryError{Reason: err.Error()}
+	}
+	st, err := v.begin(ctx)
+	if err != nil {
+		return wire.TreeResult{}, err
+	}
+	var paths []string
+	for _, f := range st.snap.Files() {
+		rest, several := strings.CutPrefix(f.Path, f.Root.Name+"/")
+		if !omit.Match(f.Path) && !(several && omit.Match(rest)) {
+			paths = append(paths, f.Path)
+		}
+	}
+	return wire.TreeResult{Tree: tree.Build(paths, p.Tokens)}, nil
+}
