@@ -64,7 +64,10 @@
 // [coderag-ls/engine/answer] makes an answer of the best chunks: what the thing
 // is, the lines that matter, where it is used. Every citation is read again
 // from the text as it stands; lines that moved are found again, lines that are
-// gone are not cited. [coderag-ls/engine/graph] knows how files hang together:
+// gone are not cited. Where a language model is set, [coderag-ls/assist] has it write
+// the answer ([coderag-ls/engine/llm]), in the process of whoever asks, from what was
+// found; [coderag-ls/engine/ground] holds it to that while it writes.
+// [coderag-ls/engine/graph] knows how files hang together:
 // imports resolved by the rules of their languages, tests, inheritance, calls;
 // an edit costs it a few milliseconds. [coderag-ls/engine/pack] tells what stands
 // around an answer and makes a budgeted context for others to read. [coderag-ls/engine/snippet] writes cited snippets into
