@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 roots are deprecated, and tested as long as clients have them
+
 package mcp_test
 
 import (
