@@ -130,7 +130,7 @@ type LLM struct {
 	BaseURL           string   `setting:"llm.baseUrl" default:"" scope:"machine" doc:"Base URL of an OpenAI-compatible server: https://api.openai.com/v1, http://localhost:11434/v1 (Ollama), http://localhost:8080/v1 (llama.cpp), http://localhost:8000/v1 (vLLM), http://localhost:1234/v1 (LM Studio). The code that answers a question is sent there. The key comes from CODERAG_LLM_API_KEY, llm.apiKeyFile or the editor's secret store."`
 	Model             string   `setting:"llm.model" default:"" scope:"machine" doc:"Name of the model at llm.baseUrl."`
 	APIKeyFile        string   `setting:"llm.apiKeyFile" default:"" scope:"machine" doc:"File that holds the key for llm.baseUrl on its first line; nobody but you may be able to read it."`
-	CAFile            string   `setting:"llm.caFile" default:"" scope:"machine" doc:"File of certificates (PEM) that are trusted beside the system's for llm.baseUrl and embed.baseUrl."`
+	CAFile            string   `setting:"llm.caFile" default:"" scope:"machine" doc:"File of certificates (PEM) that are trusted beside the system's for llm.baseUrl."`
 	Timeout           int      `setting:"llm.timeout" default:"120000" min:"100" max:"3600000" scope:"machine" doc:"Milliseconds that all calls for one question may take; then what was found without a language model is shown."`
 	FirstTokenTimeout int      `setting:"llm.firstTokenTimeout" default:"20000" min:"50" max:"3600000" scope:"machine" doc:"Milliseconds until a call's first text."`
 	Retries           int      `setting:"llm.retries" default:"2" min:"0" max:"10" scope:"machine" doc:"How often a call is made again where the server cannot be reached, fails or asks to come later."`
@@ -145,7 +145,7 @@ type LLM struct {
 	Rerank            bool     `setting:"llm.rerank" default:"false" scope:"machine" doc:"Let the model rate the best passages, one call for each."`
 	RerankTopN        int      `setting:"llm.rerankTopN" default:"8" min:"2" max:"50" scope:"machine" doc:"How many passages are rated."`
 	Expand            bool     `setting:"llm.expand" default:"false" scope:"machine" doc:"Let the model add words that code may use for what the question asks."`
-	NeverSend         []string `setting:"llm.neverSend" default:"" scope:"machine" doc:"Folders and glob patterns of files whose text is never sent to a language model or an embeddings server, such as secrets/ or **/*.pem."`
+	NeverSend         []string `setting:"llm.neverSend" default:"" scope:"machine" doc:"Folders and glob patterns of files whose text is never sent to a language model, such as secrets/ or **/*.pem."`
 	AuditLog          string   `setting:"llm.auditLog" default:"" scope:"machine" doc:"File to which all that is sent to a language model is appended, one JSON object a line; empty for none. Only you can read it."`
 }
 

@@ -611,17 +611,14 @@ type CompleteResult struct {
 	OutputTokens int `json:"outputTokens,omitempty"`
 }
 
-// The names of secrets.
-const (
-	SecretLLM   = "llm.apiKey"
-	SecretEmbed = "embed.apiKey"
-)
+// SecretLLM is the name of the key for a language model.
+const SecretLLM = "llm.apiKey"
 
 // SecretParams are those of coderag/secret, by which the server asks a client
 // that has a secret store for a key. It is kept in memory, sent to BaseURL and
 // nowhere else, and never logged.
 type SecretParams struct {
-	Name    string `json:"name"` // llm.apiKey, embed.apiKey
+	Name    string `json:"name"` // llm.apiKey
 	BaseURL string `json:"baseUrl"`
 }
 

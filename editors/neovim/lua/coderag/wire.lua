@@ -449,7 +449,7 @@
 --- that has a secret store for a key. It is kept in memory, sent to BaseURL and
 --- nowhere else, and never logged.
 ---@class coderag.wire.SecretParams
----@field name string llm.apiKey, embed.apiKey
+---@field name string llm.apiKey
 ---@field baseUrl string
 
 --- SecretResult is the answer to coderag/secret.
