@@ -125,7 +125,6 @@ func (d *desk) asker() *Asker {
 type heard struct {
 	text      string
 	citations map[string]wire.Citation
-	order     []string
 	retracted []string
 }
 

@@ -249,6 +249,7 @@ func (c *Client) request(r llm.Request, full bool) api.ChatCompletionRequest {
 	if thinks(c.opts.Model) { // the library refuses the others
 		out.MaxCompletionTokens = r.MaxTokens
 	} else {
+		//lint:ignore SA1019 other servers than OpenAI know this name only
 		out.MaxTokens = r.MaxTokens
 		out.Temperature = float32(r.Temperature)
 	}
