@@ -186,6 +186,43 @@ func TestFirstCitationsAreOfDistinctFiles(t *testing.T) {
 	}
 }
 
+// TestTwoPassagesOfOneFile: what two functions of one file do together is cited
+// from both before files that only mention it; another file is among the first
+// three nevertheless.
+func TestTwoPassagesOfOneFile(t *testing.T) {
+	w := searchtest.New(t, searchtest.Shop())
+	log := strings.Repeat("    journal.append(('vault', 'step', clock.now()))\n", 20)
+	w.Write("shop/vault.py", `"""Keeps vouchers."""
+
+
+def seal_voucher(voucher, key):
+    """Seal a voucher with the key so that nobody can change its value."""
+`+log+`    payload = voucher.encode()
+    digest = sign(payload, key)
+    return payload + digest
+
+
+def open_voucher(sealed, key):
+    """Open a sealed voucher and check that its value was not changed."""
+`+log+`    payload, digest = sealed[:-32], sealed[-32:]
+    if sign(payload, key) != digest:
+        raise ValueError("voucher was changed")
+    return payload.decode()
+`)
+	w.Write("shop/desk.py", `from shop.vault import open_voucher
+
+
+def redeem(sealed, key, cart):
+    """Take a voucher at the desk."""
+    cart.credit(open_voucher(sealed, key))
+`)
+	w.Sync()
+	got := paths(ask(t, w, "how is a voucher sealed with a key and opened, checking that its value was not changed"))
+	if len(got) < 3 || got[0] != "shop/vault.py" || got[1] == "shop/vault.py" || !slices.Contains(got[1:3], "shop/vault.py") {
+		t.Errorf("first citations %v", got)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	w := searchtest.New(t, searchtest.Shop())
 	a := ask(t, w, "where is apply_discount called?")

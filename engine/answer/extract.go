@@ -5,6 +5,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -86,7 +87,7 @@ func Extract(ctx context.Context, in Input) (Answer, error) {
 		return Answer{Markdown: m.out.String(), Citations: []wire.Citation{}, Dropped: m.v.Dropped, FollowUps: []string{}, NoAnswer: true}, nil
 	}
 	if in.Analysis.Intent != query.FindUsage || !m.usageAnswer(ctx, hits) {
-		m.definitionAnswer(ctx, hits)
+		m.definitionAnswer(ctx, byOdds(hits))
 	}
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
@@ -126,6 +127,14 @@ func (m *maker) standing(ctx context.Context) []hit {
 		}
 	}
 	return out
+}
+
+// byOdds puts the hits in the order in which they are told: by how likely their
+// lines answer, whichever their file.
+func byOdds(hits []hit) []hit {
+	sorted := slices.Clone(hits)
+	slices.SortStableFunc(sorted, func(a, b hit) int { return cmp.Compare(b.Odds, a.Odds) })
+	return sorted
 }
 
 // citation checks and records the citation of some lines, which belong to sym
@@ -179,7 +188,8 @@ func (m *maker) nothing() {
 
 // Shares of the citations.
 const (
-	otherFiles  = 4 // files beside the first
+	otherPlaces = 4 // passages beside the first
+	ofOneFile   = 2 // of them, of one file
 	furtherHere = 2 // more passages of the first file
 	mostUses    = 3
 	mostTests   = 1
@@ -240,31 +250,50 @@ func (m *maker) quote(h hit, w window) {
 const (
 	otherShare = 0.35
 	secondBest = 0.12
+	// nearLead is by how much less likely another passage of the first one's file
+	// may be, in log-odds, to stand among the others.
+	nearLead = 3.0
 )
 
-// others are the best hits of further files. Where the question is nothing but
-// the name of about, a file must be as good or define it too.
+// others are the best hits beside the lead. Where the question is nothing but
+// the name of about, one must be as good or define it too.
 func (m *maker) others(hits []hit, lead hit, about *chunk.Symbol) []hit {
 	found := about != nil && m.in.Analysis.Plan.Route == query.RouteFast && m.asked.isNamed(about.Name)
 	var out []hit
-	seen := map[*index.File]bool{lead.doc.File: true}
+	of := map[*index.File]int{}
 	for _, h := range hits {
-		if seen[h.doc.File] || h.Share < secondBest || len(out) >= 2 && h.Share < otherShare {
+		here := h.doc.File == lead.doc.File
+		switch {
+		case h.Ref == lead.Ref, of[h.doc.File] == ofOneFile:
 			continue
-		}
-		if found && h.Share < otherShare && !slices.Contains(h.doc.Symbols, about.Name) {
+		case here && (h.Odds < lead.Odds-nearLead || found || sameDefinition(h.doc, lead.doc)):
 			continue
-		}
-		// Tests have a part of their own.
-		if h.doc.File.Class.Test && !lead.doc.File.Class.Test && !m.in.Analysis.Wants.Tests && isDefinition(lead.doc.Kind) {
+		case !here && (h.Share < secondBest || len(out) >= 2 && h.Share < otherShare):
 			continue
+		case found && h.Share < otherShare && !slices.Contains(h.doc.Symbols, about.Name):
+			continue
+		case h.doc.File.Class.Test && !lead.doc.File.Class.Test && !m.in.Analysis.Wants.Tests && isDefinition(lead.doc.Kind):
+			continue // tests have a part of their own
 		}
-		seen[h.doc.File] = true
-		if out = append(out, h); len(out) == otherFiles {
+		of[h.doc.File]++
+		if out = append(out, h); len(out) == otherPlaces {
 			break
 		}
 	}
+	// Readers look at three: one of them is of another file, in case the first one's
+	// is wrong.
+	if i := slices.IndexFunc(out, func(h hit) bool { return h.doc.File != lead.doc.File }); i > 0 {
+		h := out[i]
+		copy(out[1:i+1], out[:i])
+		out[0] = h
+	}
 	return out
+}
+
+// sameDefinition reports whether two chunks of a file are parts of one
+// definition.
+func sameDefinition(a, b *index.Doc) bool {
+	return a.Part > 0 && b.Part > 0 && a.Name == b.Name && a.Parent == b.Parent && a.Parts == b.Parts
 }
 
 // also mentions another place, with its lines where quoted is set.

@@ -7,45 +7,41 @@ import (
 	"slices"
 	"strings"
 
-	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/query"
 )
 
-// orderPassages sorts a file's chunks by how well each answers.
-func (r *ranking) orderPassages(c *candidate) {
-	lexBest := best(c.passages, func(p *passage) float64 { return p.words })
-	near := best(c.passages, func(p *passage) float64 { return p.near[0] })
+// orderPassages scores a file's chunks by how well each answers, and sorts them.
+// rank is the file's, from 1.
+func (r *ranking) orderPassages(c *candidate, rank int) {
+	f := r.newFilePassages(c, rank)
+	weights := passageWeights
+	if len(r.near) == 0 {
+		weights = lexicalPassageWeights
+	}
 	usage := r.an.Intent == query.FindUsage
 	named := r.aboutNames()
 	for i := range c.passages {
 		p := &c.passages[i]
-		if lexBest[0] > 0 {
-			p.score += p.words / lexBest[0]
-		}
-		if near[0] > 0 {
-			p.score += math.Max(0, p.near[0]) / near[0]
-		}
+		x := r.passageFeatures(&f, i)
+		p.score = x.score(&weights)
 		for _, name := range r.an.Names {
 			if slices.ContainsFunc(p.doc.Symbols, func(s string) bool { return strings.EqualFold(s, name) }) {
 				p.defines = append(p.defines, name)
 			}
 		}
 		if len(p.defines) > 0 && !usage {
-			p.score += named
+			p.score += definesGain * named
 			if strings.EqualFold(p.doc.Name, p.defines[0]) && p.doc.Part <= 1 {
-				p.score += named / 2
+				p.score += definesGain / 2 * named
 			}
-		}
-		if p.doc.Kind == chunk.Module {
-			p.score *= 0.8 // imports and loose statements repeat words and explain little
 		}
 		if r.sought() && p.cover > allWords {
 			// Meaning says little about which of them has it in its lines, not only in
 			// the summary of what it is a part of.
-			p.score += 1 + soughtLines*p.words/lexBest[0]
+			p.score += definesGain + soughtLines*x[pWords]
 		}
 		if c.line > 0 && p.doc.StartLine <= c.line && c.line <= p.doc.EndLine {
-			p.score += 3
+			p.score += lineGain
 		}
 	}
 	c.order = make([]int, len(c.passages))
@@ -54,6 +50,14 @@ func (r *ranking) orderPassages(c *candidate) {
 	}
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(c.passages[b].score, c.passages[a].score) })
 }
+
+const (
+	// definesGain is what a chunk gains that defines what the question is about;
+	// half as much more where that is its main definition.
+	definesGain = 4.0
+	// lineGain is what the chunk gains that holds the line that the question names.
+	lineGain = 12.0
+)
 
 // sought reports whether the question is nothing but an identifier, a code or a
 // file name.
@@ -106,7 +110,7 @@ const (
 	soughtWords = 8.0
 	// soughtLines is how much more than meaning the words then count for in the
 	// order of a file's chunks.
-	soughtLines = 4.0
+	soughtLines = 16.0
 )
 
 // why tells in words what raised a hit.

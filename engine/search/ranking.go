@@ -25,7 +25,8 @@ type passage struct {
 	// near are the cosines by vector list, nearRank the ranks in them.
 	near     [2]float64
 	nearRank [2]int
-	score    float64 // order among the file's passages
+	content  float64 // cosine without the path's words, by the first list
+	score    float64 // log-odds against the other passages of all files
 	defines  []string
 }
 
@@ -56,6 +57,10 @@ type ranking struct {
 	cands  []*candidate
 	byFile map[*index.File]*candidate
 	terms  questionTerms
+	groups map[string]termGroup
+	names  map[string]said // of definitions
+	// bestWords is the best passage's BM25F score.
+	bestWords float64
 }
 
 func newRanking(s *Searcher, in *Input, f *filter, lists []*list, stats *lexical.Stats) *ranking {
@@ -72,6 +77,10 @@ func newRanking(s *Searcher, in *Input, f *filter, lists []*list, stats *lexical
 		r.ideal += t.Weight * t.IDF * (k1 + 1)
 	}
 	r.terms = newQuestionTerms(s.tok, in.Analysis)
+	r.groups, r.names = r.termGroups(), map[string]said{}
+	if len(r.words.hits) > 0 {
+		r.bestWords = float64(r.words.hits[0].Score)
+	}
 	return r
 }
 
@@ -239,11 +248,13 @@ func (r *ranking) rank() {
 	for _, c := range r.cands {
 		c.placed = r.placed(c)
 		c.score = c.features.score(&weights) + r.adjust(c) + c.placed.score
-		r.orderPassages(c)
 	}
 	slices.SortFunc(r.cands, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.file.Path, b.file.Path))
 	})
+	for i, c := range r.cands {
+		r.orderPassages(c, i+1)
+	}
 }
 
 // FileScore is a candidate file with its score and what it is made of.
@@ -251,26 +262,40 @@ type FileScore struct {
 	File     *index.File
 	Score    float64
 	Features Features
+	// Passages are the file's chunks in line order, where Input.Passages asks for
+	// them.
+	Passages []PassageScore
 }
 
 func (r *ranking) files() []FileScore {
 	out := make([]FileScore, len(r.cands))
 	for i, c := range r.cands {
 		out[i] = FileScore{File: c.file, Score: c.score, Features: c.features}
+		if r.in.Passages && i < passageFiles {
+			f := r.newFilePassages(c, i+1)
+			for j := range c.passages {
+				p := &c.passages[j]
+				out[i].Passages = append(out[i].Passages, PassageScore{Ref: p.ref, Score: p.score, Features: r.passageFeatures(&f, j)})
+			}
+		}
 	}
 	return out
 }
 
 // hits orders the chunks: the best of each file by the file's score, further
-// ones of the same file behind with decay.
+// ones of the same file behind with decay. The cut is of files: further chunks of
+// one that is relevant enough stay above it.
 func (r *ranking) hits(topK int, relevance float64) []Hit {
 	if len(r.cands) == 0 {
 		return nil
 	}
 	var hits []Hit
-	top := r.cands[0].score
+	top, least := r.cands[0].score, r.in.Settings.MinRelevance
 	for _, c := range r.cands {
 		base, share := logistic(logit(relevance)+(c.score-top)/scoreScale), math.Exp((c.score-top)/shareScale)
+		if base < least {
+			continue
+		}
 		best := c.passages[c.order[0]].score
 		decay := 1.0
 		for n, i := range c.order {
@@ -279,17 +304,12 @@ func (r *ranking) hits(topK int, relevance float64) []Hit {
 			}
 			p := &c.passages[i]
 			if n > 0 {
-				if p.score <= 0 {
-					break
-				}
-				decay *= passageDecay * min(1, p.score/max(best, 1e-9))
+				decay *= passageDecay * math.Exp((p.score-best)/passageScale)
 			}
-			hits = append(hits, Hit{Ref: p.ref, Score: base * decay, Share: share * decay, Why: append(r.why(c, p), c.placed.why...), Lead: n == 0})
+			hits = append(hits, Hit{Ref: p.ref, Score: least + (base-least)*decay, Share: share * decay, Odds: p.score, Why: append(r.why(c, p), c.placed.why...), Lead: n == 0})
 		}
 	}
 	slices.SortFunc(hits, compareHits(r.in.Snapshot))
-	least := r.in.Settings.MinRelevance
-	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score < least })
 	return hits[:min(topK, len(hits))]
 }
 
@@ -304,6 +324,9 @@ const (
 	// passageDecay is what each further chunk of a file loses. With .7 a file's
 	// second chunk stands behind about two other files.
 	passageDecay = 0.7
+	// passageScale is how many points of a chunk's score are one unit of the log
+	// of what a further chunk keeps.
+	passageScale = 8.0
 	// maxPerFile is how many chunks of one file are shown.
 	maxPerFile = 4
 )

@@ -49,6 +49,9 @@ type Input struct {
 	// none; Line is where, 0 for anywhere. Files near it rank a little higher.
 	Document string
 	Line     int
+	// Passages reports what the best files' chunks are ranked by, too
+	// (FileScore.Passages).
+	Passages bool
 	Editor   Editor
 	// Importance is how central files are, nil where that does not count
 	// (search.centrality).
@@ -90,6 +93,10 @@ type Hit struct {
 	Score float64
 	// Share is how near the hit comes to the best one, 0 to 1.
 	Share float64
+	// Odds are the log-odds of the hit's lines against those of the others,
+	// whichever their files: what is quoted first has the best. Hits
+	// are in the order of their files.
+	Odds float64
 	// Why tells in words what raised the hit.
 	Why []string
 	// Lead is set on the best chunk of a file.
