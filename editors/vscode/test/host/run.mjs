@@ -21,7 +21,7 @@ for (const suite of ['single', 'multi']) {
     const tests = path.join(editor.dir, 'tests');
     await build({ entryPoints: [path.join(here, 'suite.ts')], outfile: path.join(tests, 'index.js'), bundle: true, platform: 'node', format: 'cjs', target: 'node20', external: ['vscode'], logLevel: 'warning' });
     fs.writeFileSync(path.join(tests, 'suite.json'), JSON.stringify({ suite, scratch: editor.dir }));
-    fs.cpSync(path.join(here, 'model'), path.join(editor.dir, 'model'), { recursive: true });
+    fs.cpSync(path.join(here, 'model'), path.join(editor.dir, 'extensions/coderag-tests.test-model-0.0.1'), { recursive: true });
     copyRepository(repository, path.join(editor.workspace, 'cobra'));
     fs.cpSync(path.join(here, 'notes'), path.join(editor.workspace, 'notes'), { recursive: true });
     const workspace = path.join(editor.workspace, 'both.code-workspace');
@@ -50,7 +50,7 @@ for (const suite of ['single', 'multi']) {
     });
     await page.exposeFunction('codeAutomationExit', (code) => exit.resolve(code));
     const remote = (file) => `vscode-remote://${editor.address}${file}`;
-    const payload = [['extensionDevelopmentPath', remote(path.resolve(stage))], ['extensionDevelopmentPath', remote(path.join(editor.dir, 'model'))], ['extensionTestsPath', remote(path.join(tests, 'index.js'))], ['skipWelcome', 'true']];
+    const payload = [['extensionDevelopmentPath', remote(path.resolve(stage))], ['extensionTestsPath', remote(path.join(tests, 'index.js'))], ['skipWelcome', 'true']];
     const open = suite === 'multi' ? `workspace=${encodeURIComponent(workspace)}` : `folder=${encodeURIComponent(path.join(editor.workspace, 'cobra'))}`;
     await page.goto(`http://${editor.address}/?${open}&payload=${encodeURIComponent(JSON.stringify(payload))}`, { waitUntil: 'commit', timeout: 120_000 });
     const timer = setTimeout(() => exit.resolve('time is over'), limit);
