@@ -35,6 +35,8 @@ type View interface {
 	Ask(ctx context.Context, p wire.AskParams, emit func(engine.Event)) (wire.AskResult, error)
 	Context(ctx context.Context, p wire.AskParams) (wire.ContextResult, error)
 	Search(ctx context.Context, p wire.SearchParams) (wire.SearchResult, error)
+	// Tree draws the indexed files for the router.
+	Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, error)
 	Text(ctx context.Context, path string) (content string, ok bool)
 	Resolve(path string) (abs string, ok bool)
 }

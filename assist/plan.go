@@ -207,17 +207,11 @@ func (q *question) route(ctx context.Context) error {
 	if !q.routes() {
 		return nil
 	}
-	tree := ""
-	if v, ok := q.v.(interface {
-		Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, error)
-	}); ok {
-		r, err := v.Tree(ctx, wire.TreeParams{Tokens: treeTokens, Omit: q.a.set.NeverSend})
-		if err != nil {
-			return err
-		}
-		tree = r.Tree
+	drawn, err := q.v.Tree(ctx, wire.TreeParams{Tokens: treeTokens, Omit: q.a.set.NeverSend})
+	if err != nil {
+		return err
 	}
-	messages := append([]wire.Message{{Role: wire.RoleSystem, Content: render("route.tmpl", map[string]any{"Tree": tree, "Mark": boundary(), "Max": maxRequests})}},
+	messages := append([]wire.Message{{Role: wire.RoleSystem, Content: render("route.tmpl", map[string]any{"Tree": drawn.Tree, "Mark": boundary(), "Max": maxRequests})}},
 		q.history(map[string]int{})...)
 	messages = append(messages, wire.Message{Role: wire.RoleUser, Content: q.p.Query})
 	// Duplicates are repaired like everything else, and merged where that did not help.

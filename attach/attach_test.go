@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -552,7 +553,7 @@ func TestMismatch(t *testing.T) {
 	o := d.options(dir)
 	o.protocol, o.Version = 99, "9.9.9"
 	second, theirs := d.open(o)
-	if !second.isOwner() || !d.told("1.2.3 (protocol 1,", "9.9.9 (protocol 99,", "update both") {
+	if !second.isOwner() || !d.told("1.2.3 (protocol 2,", "9.9.9 (protocol 99,", "update both") {
 		t.Errorf("owner %v, notices %q", second.isOwner(), d.notices)
 	}
 	wantFinds(t, mine, "Quokka")
@@ -563,6 +564,53 @@ func TestMismatch(t *testing.T) {
 	third, _ := d.open(o)
 	if third.isOwner() {
 		t.Error("the second index has two owners")
+	}
+}
+
+// TestOlderOwner: a process of the former protocol, which lacks methods that are
+// called here, is not attached to, whoever of the two came first.
+func TestOlderOwner(t *testing.T) {
+	for _, olderFirst := range []bool{true, false} {
+		d := newDesk(t)
+		dir := d.folder("zoo", "Quokka")
+		former := d.options(dir)
+		former.protocol, former.Version = Protocol-1, "1.0.0"
+		present := d.options(dir)
+		order := []Options{former, present}
+		if !olderFirst {
+			slices.Reverse(order)
+		}
+		first, _ := d.open(order[0])
+		second, _ := d.open(order[1])
+		if !first.isOwner() || !second.isOwner() || !d.told(fmt.Sprintf("(protocol %d,", Protocol-1), fmt.Sprintf("(protocol %d,", Protocol), "update both") {
+			t.Errorf("older first %v: owners %v, %v, notices %q", olderFirst, first.isOwner(), second.isOwner(), d.notices)
+		}
+		for _, w := range []*Workspace{first, second} {
+			v := w.NewView()
+			wantFinds(t, v, "Quokka")
+			if r, err := v.Excerpt(t.Context(), wire.ExcerptParams{Path: "zoo.go", StartLine: 1, EndLine: 1}); err != nil || r.Text == "" {
+				t.Errorf("older first %v: lines %+v, %v", olderFirst, r, err)
+			}
+			if r, err := v.Tree(t.Context(), wire.TreeParams{Tokens: 100}); err != nil || !strings.Contains(r.Tree, "zoo.go") {
+				t.Errorf("older first %v: tree %+v, %v", olderFirst, r, err)
+			}
+			v.Close()
+		}
+	}
+}
+
+// TestProtocol: whoever adds a method or takes one away raises Protocol, because
+// an owner of the former version does not know it.
+func TestProtocol(t *testing.T) {
+	const protocol = 2
+	want := []string{
+		"attach/directories", "attach/keep", "attach/touch",
+		"view/ask", "view/citations", "view/context", "view/excerpt", "view/explain", "view/pause", "view/reindex", "view/resolve",
+		"view/search", "view/similar", "view/status", "view/symbols", "view/sync", "view/text", "view/tree",
+	}
+	got := slices.Sorted(maps.Keys(handlers()))
+	if Protocol != protocol || !slices.Equal(got, want) {
+		t.Errorf("protocol %d has the methods\n%q, written down are those of protocol %d:\n%q\nraise Protocol, then write the new ones down here", Protocol, got, protocol, want)
 	}
 }
 

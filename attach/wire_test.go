@@ -88,7 +88,7 @@ func TestHandshake(t *testing.T) {
 		says        []string
 	}{
 		{"right", hello(nothing), 0, nil},
-		{"another protocol", hello(func(p *helloParams) { p.Protocol, p.Program = 2, "7.7" }), codeMismatch, []string{"1.2.3 (protocol 1,", "7.7 (protocol 2,"}},
+		{"another protocol", hello(func(p *helloParams) { p.Protocol, p.Program = 1, "7.7" }), codeMismatch, []string{"1.2.3 (protocol 2,", "7.7 (protocol 1,"}},
 		{"another schema", hello(func(p *helloParams) { p.Schema = 77 }), codeMismatch, []string{"schema 77"}},
 		{"other folders", hello(func(p *helloParams) { p.Roots = []folder{{"", "/elsewhere"}} }), codeRoots, nil},
 		{"no parameters", `{"jsonrpc":"2.0","id":1,"method":"attach/hello"}`, codeMismatch, nil},

@@ -50,6 +50,8 @@ type View interface {
 	Context(ctx context.Context, p wire.AskParams) (wire.ContextResult, error)
 	Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResult, error)
 	Explain(ctx context.Context, name string, near wire.Document) (wire.ExplainResult, error)
+	// Tree draws the indexed files for a language model that routes questions.
+	Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, error)
 	Text(ctx context.Context, path string) (content string, ok bool)
 	Symbols(ctx context.Context, path string) ([]engine.SymbolUse, error)
 	// Citations tells what became of a document's citations.

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"coderag-ls/engine/llm/llmtest"
 	"coderag-ls/engine/wire"
 	"coderag-ls/lsp"
 	"coderag-ls/lsp/lsptest"
@@ -112,6 +113,35 @@ func TestC15ServeMetrics(t *testing.T) {
 		if conn, err := net.Dial("tcp", addresses[i]); err == nil {
 			conn.Close()
 			t.Errorf("server %d has ended, and listens still", i)
+		}
+	}
+}
+
+// TestMeteredHidesNothing: with metrics, too, the model that routes a question
+// is shown the files.
+func TestMeteredHidesNothing(t *testing.T) {
+	for _, address := range []string{"", freeAddress(t)} {
+		c := newCLI(t)
+		model := llmtest.New(func(w *llmtest.Writer, r llmtest.Request) {
+			if r.ResponseFormat != nil {
+				w.Answer(`{"cleaned_query":"x","retrieval_requests":[{"query":"TotalCents","source_types":[],"folders":[],"file_patterns":[],"reasoning":"the cart"}]}`, 40)
+				return
+			}
+			w.Answer("It adds up.", 40)
+		})
+		defer model.Close()
+		c.env = append(c.env, "CODERAG_LLM_BASE_URL="+model.BaseURL(), "CODERAG_LLM_MODEL=test-model", "CODERAG_LLM_ROUTER=always")
+		e := lsptest.Start(t, lsptest.Config{
+			Client: lsptest.VSCode, Folders: []string{c.dir}, Dial: c.serving("serve", "--metrics.listen", address),
+		})
+		e.Sync(wire.SyncParams{Scan: true})
+		var a wire.AskResult
+		e.MustCall(lsp.MethodAsk, wire.AskParams{SearchParams: wire.SearchParams{Query: "how are the cents of a cart added up?"}}, &a)
+		if reqs := model.Requests(); len(reqs) < 2 || reqs[0].ResponseFormat == nil || !strings.Contains(reqs[0].Text(), "retry.go") || !strings.Contains(reqs[0].Text(), "cart/") {
+			t.Errorf("metrics at %q: the router was sent %+v", address, reqs)
+		}
+		if err := e.Shutdown(); err != nil {
+			t.Error(err)
 		}
 	}
 }

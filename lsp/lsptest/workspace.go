@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -405,6 +406,11 @@ func (v view) Citations(ctx context.Context, p wire.CitationsParams) (wire.Citat
 func (v view) Resolve(path string) (string, bool) {
 	abs, ok := v.files()[path]
 	return abs, ok
+}
+
+// Tree implements lsp.View: the paths, one on each line.
+func (v view) Tree(ctx context.Context, _ wire.TreeParams) (wire.TreeResult, error) {
+	return wire.TreeResult{Tree: strings.Join(slices.Sorted(maps.Keys(v.files())), "\n")}, v.w.before(ctx, "tree")
 }
 
 func (v view) Status(ctx context.Context) (wire.Status, error) {
