@@ -59,6 +59,12 @@ type Analysis struct {
 	// Query is the question as it is searched: as asked, with references to
 	// earlier turns put in.
 	Query string
+	// Title is what a longer text is about, its first sentence or line; Query
+	// where that is all.
+	Title string
+	// Scope are the stems of the part of the project that the question begins
+	// with, as in "net/http: ...".
+	Scope []string
 	// Cleaned is the question without the words of asking.
 	Cleaned  string
 	Intent   Intent
@@ -163,7 +169,12 @@ func (an *Analyzer) analyze(q string, vocab Vocabulary) Analysis {
 	a.Entities = an.entities(q, vocab)
 	a.Names = names(a.Entities)
 	a.Intent = intentOf(q, &a)
-	a.Languages, a.Kinds, a.Wants, a.Sought = hints(q)
+	a.Title = title(q)
+	for _, t := range an.tok.Query(scope(q)) {
+		a.Scope = append(a.Scope, t.Text)
+	}
+	// What follows mentions tests and documentation in passing.
+	a.Languages, a.Kinds, a.Wants, a.Sought = hints(heading(q))
 	a.HowTo = reHowTo.MatchString(q)
 	a.Cleaned = clean(q)
 	if len(a.Names) == 0 {

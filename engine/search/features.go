@@ -86,6 +86,9 @@ const (
 	fSlowContentMeanZ
 	fSlowContentWholeZ
 	fSlowMeanZ // of fSlowMean
+	fTitleTopZ // fLexTop of the title of a longer text, standardised; 0 where it is the whole text
+	fScope     // share of the stems of the part of the project that the text begins with in the path
+	fScopeNear // the same in the names of the file and its directory
 	numFeatures
 )
 
@@ -94,7 +97,7 @@ var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover"
 	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defBest", "defCapital", "defWord", "defOverlap",
 	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "changelog", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong",
 	"contentMax", "contentMean", "contentFirst", "contentWhole", "lexTopZ", "contentMeanZ", "contentWholeZ",
-	"slowContentMax", "slowContentMean", "slowContentFirst", "slowContentWhole", "slowContentMeanZ", "slowContentWholeZ", "slowMeanZ"}
+	"slowContentMax", "slowContentMean", "slowContentFirst", "slowContentWhole", "slowContentMeanZ", "slowContentWholeZ", "slowMeanZ", "titleTopZ", "scope", "scopeNear"}
 
 // FeatureNames returns the names of the features, in order.
 func FeatureNames() []string { return featureNames[:] }
@@ -228,6 +231,7 @@ func (r *ranking) features() {
 	r.standardise(fLexTop, fLexTopZ)
 	r.standardise(fContentMean, fContentMeanZ)
 	r.standardise(fContentWhole, fContentWholeZ)
+	r.titleFeatures()
 	if len(r.near) > 1 {
 		r.standardise(fSlowContentMean, fSlowContentMeanZ)
 		r.standardise(fSlowContentWhole, fSlowContentWholeZ)

@@ -116,6 +116,7 @@ type list struct {
 	// coverage is that of lexical.Stats.Coverage per hit.
 	coverage []float64
 	groups   []uint32
+	title    map[index.Ref]float64 // of the lexical list: the scores of byTitle
 	err      error
 }
 
@@ -218,11 +219,16 @@ func (s *Searcher) lists(ctx context.Context, in *Input, f *filter, topK int, re
 		stats = found.Stats
 		words.boostSymbols(in.Snapshot, in.Settings.SymbolBoost)
 	})
+	var untitled error
+	wg.Go(func() { words.title, untitled = s.byTitle(ctx, in, f) })
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	var errs []string
+	if words.err == nil {
+		words.err = untitled
+	}
 	ok := lists[:0]
 	for _, l := range lists {
 		switch {
