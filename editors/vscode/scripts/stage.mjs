@@ -17,8 +17,13 @@ fs.rmSync(out, { recursive: true, force: true });
 fs.mkdirSync(path.join(out, 'dist'), { recursive: true });
 
 const common = { bundle: true, minify: true, absWorkingDir: here, metafile: true, logLevel: 'warning', legalComments: 'none' };
+// Dynamic imports become require: Node.js would look for them as modules of its own kind.
+const host = { ...common, platform: 'node', format: 'cjs', target: 'node20', supported: { 'dynamic-import': false } };
+const started = 'const CODERAG_STARTED=((u=process.threadCpuUsage?.())=>({wall:performance.now(),cpu:u?(u.user+u.system)/1000:NaN}))();';
 const bundles = await Promise.all([
-  build({ ...common, entryPoints: ['src/main.ts'], outfile: path.join(out, 'dist/main.js'), platform: 'node', format: 'cjs', target: 'node20', external: ['vscode'], banner: { js: 'const CODERAG_LOADED=performance.now();' } }),
+  build({ ...host, entryPoints: ['src/main.ts'], outfile: path.join(out, 'dist/main.js'), external: ['vscode', './client'], banner: { js: started } }),
+  // The language client is loaded once the extension is active.
+  build({ ...host, entryPoints: ['src/client.ts'], outfile: path.join(out, 'dist/client.js'), external: ['vscode'] }),
   build({ ...common, entryPoints: ['src/webview/index.ts'], outfile: path.join(out, 'dist/webview.js'), platform: 'browser', format: 'iife', target: 'es2022' }),
 ]);
 

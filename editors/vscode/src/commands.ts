@@ -68,8 +68,8 @@ export function registerCommands(ctx: Ctx, panel: AnswerPanel, recent: Recent): 
         return ctx.request<unknown>(ext.method.sync, {}, token).finally(() => void listener.dispose());
       });
     },
-    pause: async () => { await ctx.request(ext.method.pause, null); await ctx.refresh(); },
-    resume: async () => { await ctx.request(ext.method.resume, null); await ctx.refresh(); },
+    pause: async () => { await ctx.request(ext.method.pause, {}); await ctx.refresh(); },
+    resume: async () => { await ctx.request(ext.method.resume, {}); await ctx.refresh(); },
     showStatus: async () => {
       await ctx.refresh();
       statusChanged.fire(statusUri);

@@ -1,12 +1,10 @@
 import * as vscode from 'vscode';
-import { LanguageClient, ProgressType, State as ClientState, WorkDoneProgress } from 'vscode-languageclient/node';
 
 import { completer } from './ai/complete';
 import { BootstrapError, findServer, type Server } from './bootstrap';
-import { createClient } from './client';
+import type { AskListener, Connection } from './client';
 import { Config } from './config';
 import * as ext from './lsp_ext';
-import { Restarts } from './restarts';
 
 /** How the server stands: its process, not its index. */
 export type ServerState = 'stopped' | 'starting' | 'running' | 'failed';
@@ -22,12 +20,11 @@ export class Ctx implements vscode.Disposable {
   /** Why there is no server, for the user. */
   failure = '';
 
-  private client: LanguageClient | undefined;
+  private connection: Connection | undefined;
   private starting: Promise<void> | undefined;
   private changed = new vscode.EventEmitter<void>();
   /** The server's state or the index's changed. */
   readonly onChanged = this.changed.event;
-  private tokens = 0;
 
   constructor(readonly extension: vscode.ExtensionContext) {
     this.config = new Config(extension.extension.packageJSON);
@@ -55,44 +52,37 @@ export class Ctx implements vscode.Disposable {
     });
     this.server = server;
     this.log.info(`Server ${server.version} (${server.origin}): ${server.path}`);
+    const { Connection } = await import('./client');
     const trusted = vscode.workspace.isTrusted;
-    const complete = trusted ? completer(this, () => this.client) : undefined;
-    const client = createClient({
-      server, trusted, config: this.config, log: this.log, completes: complete !== undefined, restarts: new Restarts(),
+    const connection: Connection = new Connection({
+      server, trusted, config: this.config, log: this.log,
+      complete: trusted ? completer(this) : undefined,
+      secret: async ({ name, baseUrl }) => (await this.extension.secrets.get(secretKey(name, baseUrl))) ?? '',
+      stateChanged: (state) => {
+        if (connection === this.connection && (state !== 'stopped' || this.state !== 'failed')) this.set(state);
+      },
+      statusChanged: (status) => {
+        if (connection !== this.connection) return;
+        this.status = { ...status, skippedFiles: this.status?.skippedFiles ?? [] };
+        this.changed.fire();
+      },
       gaveUp: (message) => {
         this.failure = message;
         this.set('failed');
         this.tellFailure(new Error(message));
       },
     });
-    this.client = client;
-    client.onDidChangeState(({ newState }) => {
-      if (client !== this.client) return;
-      if (newState === ClientState.Running) this.set('running');
-      else if (newState === ClientState.Starting) this.set('starting');
-      else if (this.state !== 'failed') this.set('stopped');
-    });
-    client.onNotification(ext.method.statusChanged, (status: ext.Status) => {
-      this.status = { ...status, skippedFiles: this.status?.skippedFiles ?? [] };
-      this.changed.fire();
-    });
-    if (complete) client.onRequest(ext.method.complete, complete);
-    client.onRequest(ext.method.secret, async ({ name, baseUrl }: ext.SecretParams) => ({
-      value: (await this.extension.secrets.get(secretKey(name, baseUrl))) ?? '',
-    }));
-    await client.start();
+    this.connection = connection;
+    await connection.start();
     void this.refresh();
   }
 
   /** Stops the server; asking starts it again. */
   async stop(): Promise<void> {
     await this.starting;
-    const client = this.client;
-    this.client = this.starting = this.status = undefined;
-    if (client && (client.state === ClientState.Running || client.state === ClientState.Starting)) {
-      await client.stop().catch((error: unknown) => this.log.warn('Stopping the server', error));
-    }
-    await client?.dispose().catch(() => undefined); // it is stopped: nothing is left to fail
+    const connection = this.connection;
+    this.connection = this.starting = this.status = undefined;
+    await connection?.stop().catch((error: unknown) => this.log.warn('Stopping the server', error));
     this.set('stopped');
   }
 
@@ -102,30 +92,19 @@ export class Ctx implements vscode.Disposable {
   }
 
   /** Sends a request, as soon as the server runs. */
-  async request<R>(method: string, params: unknown, token?: vscode.CancellationToken): Promise<R> {
-    await this.start();
-    const client = this.client;
-    if (!client || this.state === 'failed') throw new Error(this.failure || 'The server is not running.');
-    return client.sendRequest<R>(method, params, token);
+  async request<R>(method: string, params: object, token?: vscode.CancellationToken): Promise<R> {
+    return (await this.connected()).request<R>(method, params, token);
   }
 
   /** Asks, with the answer's parts and steps as they are made. */
-  async ask(params: ext.AskParams, on: { part?: (part: ext.Partial) => void; step?: (message: string) => void }, token?: vscode.CancellationToken): Promise<ext.AskResult> {
+  async ask(params: ext.AskParams, on: AskListener, token?: vscode.CancellationToken): Promise<ext.AskResult> {
+    return (await this.connected()).ask(params, on, token);
+  }
+
+  private async connected(): Promise<Connection> {
     await this.start();
-    const number = ++this.tokens;
-    const partialResultToken = `coderag/ask/${number}`;
-    const workDoneToken = `coderag/work/${number}`;
-    const listeners = [
-      this.client?.onProgress(new ProgressType<ext.Partial>(), partialResultToken, (part) => on.part?.(part)),
-      this.client?.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
-        if (value.kind !== 'end' && value.message) on.step?.(value.message);
-      }),
-    ];
-    try {
-      return await this.request<ext.AskResult>(ext.method.ask, { ...params, partialResultToken, workDoneToken }, token);
-    } finally {
-      for (const listener of listeners) listener?.dispose();
-    }
+    if (!this.connection || this.state === 'failed') throw new Error(this.failure || 'The server is not running.');
+    return this.connection;
   }
 
   /** Runs a command of the server's. */
@@ -136,7 +115,7 @@ export class Ctx implements vscode.Disposable {
   /** Reads the whole state, with the skipped files. */
   async refresh(): Promise<void> {
     try {
-      this.status = await this.request<ext.Status>(ext.method.status, null);
+      this.status = await this.request<ext.Status>(ext.method.status, {});
       this.changed.fire();
     } catch (error) {
       this.log.debug('status', error);

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { ProgressType, type LanguageClient } from 'vscode-languageclient/node';
 
 import type { Ctx } from '../ctx';
 import type * as ext from '../lsp_ext';
@@ -9,17 +8,17 @@ const consentKey = 'coderag.editorModelConsent';
 
 type Consent = 'yes' | 'no';
 
-/** Answers coderag/complete with the editor's language model; how it is sent parts of the text. */
-export type Completer = (params: ext.CompleteParams, token: vscode.CancellationToken) => Promise<ext.CompleteResult>;
+/** Answers coderag/complete with the editor's language model; the text goes to write as it is made. */
+export type Completer = (params: ext.CompleteParams, token: vscode.CancellationToken, write: (text: string) => Promise<void>) => Promise<ext.CompleteResult>;
 
 /**
  * Returns what answers coderag/complete, undefined where the host has no language
  * models or the user did not agree: then the server is told that there is none.
  */
-export function completer(ctx: Ctx, client: () => LanguageClient | undefined): Completer | undefined {
+export function completer(ctx: Ctx): Completer | undefined {
   const models = languageModels();
   if (typeof models?.selectChatModels !== 'function' || !allowed(ctx)) return undefined;
-  return async (params, token) => {
+  return async (params, token, write) => {
     const model = await choose(ctx);
     if (!model) throw new Error('The editor offers no language model. Sign in to one, or set coderag.chat.editorModel to "never".');
     const response = await model.sendRequest(params.messages.map(message), {
@@ -29,7 +28,7 @@ export function completer(ctx: Ctx, client: () => LanguageClient | undefined): C
     let text = '';
     for await (const part of response.text) {
       text += part;
-      await client()?.sendProgress(new ProgressType<{ kind: 'text'; text: string }>(), params.partialResultToken, { kind: 'text', text: part });
+      await write(part);
     }
     return { text, model: model.name };
   };

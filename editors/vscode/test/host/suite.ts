@@ -6,16 +6,18 @@ import * as vscode from 'vscode';
 
 import type { AskResult, ExplainResult, Status } from '../../src/lsp_ext';
 
-interface Api { activationMilliseconds: number; status(): Status | undefined; refresh(): Promise<void>; state(): string }
+interface Api { activation: { wall: number; cpu: number }; status(): Status | undefined; refresh(): Promise<void>; state(): string }
 type Case = [string, () => Promise<void>];
 
-const { suite, scratch } = JSON.parse(fs.readFileSync(path.join(__dirname, 'suite.json'), 'utf8')) as { suite: 'single' | 'multi'; scratch: string };
+/** What run.mjs wrote down for this run; only is a regular expression for the cases' names. */
+interface Run { suite: 'single' | 'multi'; scratch: string; only: string }
+const { suite, scratch, only } = JSON.parse(fs.readFileSync(path.join(__dirname, 'suite.json'), 'utf8')) as Run;
 const id = 'coderag.coderag';
 
 export async function run(): Promise<void> {
   const failures: string[] = [];
   const cases = suite === 'single' ? single : multi;
-  for (const [name, test] of cases) {
+  for (const [name, test] of cases.filter(([name]) => new RegExp(only).test(name))) {
     const start = performance.now();
     try {
       await test();
@@ -98,9 +100,9 @@ const question = 'where is the help command added to a command?';
 
 const single: Case[] = [
   ['activation adds under 50 ms', async () => {
-    const { activationMilliseconds } = await api();
-    print(`# activated in ${activationMilliseconds.toFixed(1)} ms`);
-    assert.ok(activationMilliseconds < 50, `${activationMilliseconds} ms`);
+    const { wall, cpu } = (await api()).activation;
+    print(`# activated in ${wall.toFixed(1)} ms, ${cpu.toFixed(1)} ms of the processor`);
+    assert.ok(cpu < 50, `${cpu} ms`); // by the clock, other programs count
   }],
 
   ['the first index becomes ready', async () => {

@@ -35,16 +35,13 @@ export class Editor {
     const home = path.join(this.dir, 'home');
     for (const folder of [home, this.workspace, path.join(this.userData, 'User')]) fs.mkdirSync(folder, { recursive: true });
     this.env = {
-      ...process.env, HOME: home, XDG_CONFIG_HOME: path.join(home, '.config'), XDG_DATA_HOME: path.join(home, '.local/share'), XDG_CACHE_HOME: path.join(home, '.cache'),
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CODERAG_'))), HOME: home, XDG_CONFIG_HOME: path.join(home, '.config'), XDG_DATA_HOME: path.join(home, '.local/share'), XDG_CACHE_HOME: path.join(home, '.cache'),
       VSCODE_CLI: undefined, NODE_OPTIONS: undefined,
     };
   }
 
   settings(more = {}) {
-    // The browser keeps the user's settings, the server those of the machine.
-    const file = path.join(this.dir, 'server', 'data', 'Machine', 'settings.json');
-    fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, JSON.stringify({ ...quiet, ...more }));
+    fs.writeFileSync(path.join(this.userData, 'User', 'settings.json'), JSON.stringify({ ...quiet, ...more }));
   }
 
   get arguments() {
