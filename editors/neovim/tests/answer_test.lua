@@ -94,6 +94,42 @@ return {
     end,
   },
   {
+    name = 'while the first index is being made an answer says so, and R waits for all of it',
+    run = function(t)
+      vim.fn.mkdir(t.workspace .. '/.git', 'p')
+      t.workspace = vim.uv.fs_realpath(t.workspace)
+      vim.cmd.cd(t.workspace)
+      for n = 1, 3000 do
+        vim.fn.writefile({ ('def handler_%d(request):'):format(n), ('    """Handles message %d."""'):format(n), '    return request' }, ('m%04d.py'):format(n))
+      end
+      vim.fn.writefile({ 'def last_of_all(parcel):', '    """Ships a parcel to its customer."""', '    return parcel' }, 'zz.py')
+      t.load()
+      vim.cmd.edit('m0001.py')
+      local c, turn = t.ask('what does last_of_all do?')
+      local notes = vim.api.nvim_create_namespace('coderag.notes')
+      local function noted()
+        return vim.inspect(vim.api.nvim_buf_get_extmarks(c.bufnr, notes, 0, -1, { details = true }))
+      end
+      t.ok(turn.result.coverage.pending > 0 or turn.result.coverage.stale, 'the index is not finished')
+      t.contains(noted(), 'indexed so far', 'the note below the question')
+      t.contains(noted(), 'ask again once all is indexed', 'the keys below the answer')
+      t.keys('R')
+      local waiting = c.turns[1]
+      t.wait('the note of waiting', function()
+        return waiting.waits and noted():find('waiting for the index')
+      end)
+      t.keys('<C-c>')
+      t.eq(waiting.state, 'cancelled', 'the state after <C-c>')
+      t.keys('R')
+      turn = t.answered(c)
+      t.eq(#c.turns, 1, 'turns')
+      t.eq({ turn.result.coverage.pending, turn.result.coverage.stale }, { 0, false }, 'what is left to index')
+      t.contains(t.lines(c.bufnr), 'Ships a parcel to its customer', 'the answer')
+      t.contains(noted(), '3001 files', 'the note below the question')
+      t.ok(not noted():find('indexed so far'), 'the note is of the whole index')
+    end,
+  },
+  {
     name = 'a cancelled answer leaves no stuck window and its handler never fires',
     run = function(t)
       t.repository()

@@ -27,6 +27,7 @@ local frameInterval = 80
 ---@field row integer 0-based row of its heading
 ---@field started integer ms
 ---@field dirty boolean there is more than is shown
+---@field waits? boolean until everything is indexed, before it is asked
 
 ---@class coderag.Conversation
 ---@field turns coderag.Turn[]
@@ -110,6 +111,22 @@ local function plural(n, one, many)
   return ('%d %s'):format(n, n == 1 and one or many or one .. 's')
 end
 
+--- Whether an answer was made from an index that was not finished.
+---@param turn coderag.Turn
+local function unfinished(turn)
+  local coverage = turn.result and turn.result.coverage
+  return coverage and ((coverage.pending or 0) > 0 or coverage.stale) or false
+end
+
+--- How far the index is, where it is not finished.
+---@param coverage coderag.wire.Coverage
+local function progress(coverage)
+  if (coverage.pending or 0) > 0 then
+    return ('%d of %d files indexed so far'):format(coverage.indexed, coverage.total)
+  end
+  return ('%s indexed so far, looking for more'):format(plural(coverage.indexed, 'file'))
+end
+
 --- What the answer rests on, in one line.
 ---@param turn coderag.Turn
 local function foot(turn)
@@ -134,8 +151,8 @@ local function foot(turn)
       add('cut short', 'CoderagWarning')
     end
     local coverage = r.coverage or {}
-    if (coverage.pending or 0) > 0 or coverage.stale then
-      add(('%d of %d files indexed so far'):format(coverage.indexed, coverage.total), 'CoderagWarning')
+    if unfinished(turn) then
+      add(progress(coverage), 'CoderagWarning')
     else
       add(plural(coverage.indexed or 0, 'file'))
     end
@@ -165,8 +182,9 @@ local function hints(turn)
     add('preview', 'look')
     add('insert', 'insert')
   end
-  local coverage = turn.result and turn.result.coverage
-  if turn.state ~= 'done' or coverage and (coverage.stale or coverage.pending > 0) then
+  if unfinished(turn) then
+    add('wait', 'ask again once all is indexed')
+  elseif turn.state ~= 'done' then
     add('again', 'ask again')
   end
   add('follow_up', 'ask on')
@@ -239,6 +257,11 @@ local function render(c, turn)
   local under, below = foot(turn), nil
   if turn.state == 'running' then
     local doing = turn.text ~= '' and 'answering' or turn.request and 'searching' or 'starting the server'
+    if turn.waits then
+      local status = lsp.last_status(c.client)
+      local coverage = status and status.coverage or { indexed = 0, total = 0 }
+      doing = 'waiting for the index' .. (coverage.indexed < coverage.total and (' %d/%d'):format(coverage.indexed, coverage.total) or '')
+    end
     below = { { frames[frame] .. ' ' .. doing .. '…', 'CoderagNote' } }
     local cancel = config.keys('cancel')[1]
     if cancel then
@@ -502,15 +525,24 @@ function M.actions.follow_up(c)
   end)
 end
 
-function M.actions.again(c)
+--- Asks the last question anew, in place of its answer.
+local function askAgain(c, wait)
   local turn = table.remove(c.turns)
   if turn then
     if turn.request then
       lsp.cancel(turn.request)
     end
     write(c, math.max(0, turn.row - (turn.row > 0 and 1 or 0)), -1, {})
-    M.ask(turn.question, { conversation = c, document = turn.document, about = turn.about })
+    M.ask(turn.question, { conversation = c, document = turn.document, about = turn.about, wait = wait })
   end
+end
+
+function M.actions.again(c)
+  askAgain(c, false)
+end
+
+function M.actions.wait(c)
+  askAgain(c, true)
 end
 
 function M.actions.quickfix(c)
@@ -680,6 +712,7 @@ end
 ---@field conversation? coderag.Conversation ask on in this one
 ---@field document? { uri: string, range?: lsp.Range } what it is about
 ---@field about? string the same in words
+---@field wait? boolean until everything is indexed
 
 --- Asks a question and shows the answer as it comes.
 ---@param question string
@@ -723,23 +756,39 @@ function M.ask(question, opts)
     if #history > 0 then
       params.history = history
     end
-    turn.request = lsp.request(client, 'coderag/ask', params, {
-      on_partial = function(partial)
-        take(turn, partial)
-      end,
-    }, function(failure, result, cancelled)
-      if cancelled then
-        return finish('cancelled')
-      elseif failure then
-        return finish('failed', failure)
-      end
-      turn.result, turn.text = result, result.answer
-      turn.order, turn.citations, turn.retracted = {}, {}, {}
-      for _, cited in ipairs(result.citations or {}) do
-        addCitation(turn, cited)
-      end
-      finish('done')
-    end)
+    local function ask()
+      turn.request = lsp.request(client, 'coderag/ask', params, {
+        on_partial = function(partial)
+          take(turn, partial)
+        end,
+      }, function(failure, result, cancelled)
+        if cancelled then
+          return finish('cancelled')
+        elseif failure then
+          return finish('failed', failure)
+        end
+        turn.result, turn.text = result, result.answer
+        turn.order, turn.citations, turn.retracted = {}, {}, {}
+        for _, cited in ipairs(result.citations or {}) do
+          addCitation(turn, cited)
+        end
+        finish('done')
+      end)
+    end
+    if opts.wait then
+      turn.waits = true
+      turn.request = lsp.request(client, 'coderag/sync', { scan = true }, {}, function(failure, _, cancelled)
+        turn.waits = nil
+        if cancelled then
+          return finish('cancelled')
+        elseif failure then
+          return finish('failed', failure)
+        end
+        ask()
+      end)
+    else
+      ask()
+    end
     render(c, turn)
   end)
   return c

@@ -66,6 +66,7 @@ M.options = {
   { name = 'keys.previous', type = 'key', default = '[c', doc = 'Go to the previous citation.' },
   { name = 'keys.follow_up', type = 'key', default = 'a', doc = 'Ask on, in the same conversation.' },
   { name = 'keys.again', type = 'key', default = 'r', doc = 'Ask the last question again.' },
+  { name = 'keys.wait', type = 'key', default = 'R', doc = 'Ask it again as soon as all files are indexed.' },
   { name = 'keys.quickfix', type = 'key', default = '<C-q>', doc = 'All citations to the quickfix list.' },
   { name = 'keys.loclist', type = 'key', default = 'gl', doc = "All citations to the last file's location list." },
   { name = 'keys.history', type = 'key', default = 'gh', doc = 'Choose an earlier conversation.' },

@@ -27,7 +27,8 @@ local function document(range, whole)
   end
   local uri = vim.uri_from_bufnr(bufnr)
   if not range then
-    local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+    -- While Neovim starts the cursor is on no line yet.
+    local row = math.max(0, vim.api.nvim_win_get_cursor(0)[1] - 1)
     local at = { line = row, character = 0 }
     return { uri = uri, range = not whole and { start = at, ['end'] = at } or nil }
   end

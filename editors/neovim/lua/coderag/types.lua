@@ -30,6 +30,7 @@
 ---@field previous? string|string[]|false Go to the previous citation.
 ---@field follow_up? string|string[]|false Ask on, in the same conversation.
 ---@field again? string|string[]|false Ask the last question again.
+---@field wait? string|string[]|false Ask it again as soon as all files are indexed.
 ---@field quickfix? string|string[]|false All citations to the quickfix list.
 ---@field loclist? string|string[]|false All citations to the last file's location list.
 ---@field history? string|string[]|false Choose an earlier conversation.
@@ -66,6 +67,7 @@
 ---@field previous string|string[]|false Go to the previous citation.
 ---@field follow_up string|string[]|false Ask on, in the same conversation.
 ---@field again string|string[]|false Ask the last question again.
+---@field wait string|string[]|false Ask it again as soon as all files are indexed.
 ---@field quickfix string|string[]|false All citations to the quickfix list.
 ---@field loclist string|string[]|false All citations to the last file's location list.
 ---@field history string|string[]|false Choose an earlier conversation.
