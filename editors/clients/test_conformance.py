@@ -1,5 +1,6 @@
 """Every method, as clients with the capabilities of real editors call it."""
 
+import asyncio
 import hashlib
 import json
 
@@ -21,8 +22,8 @@ async def started(name, workspace, tmp_path):
         root_uri=workspace.as_uri(),
         workspace_folders=[t.WorkspaceFolder(workspace.as_uri(), workspace.name)],
     )
-    client.told = []
-    client.feature("coderag/statusChanged")(lambda status: client.told.append(status))
+    client.told = asyncio.Queue()
+    client.feature("coderag/statusChanged")(client.told.put_nowait)
     client.init_result = await client.initialize_session(params)
     await call(client, "coderag/sync", {"scan": True})
     return client
@@ -135,7 +136,9 @@ async def test_status_reindex_pause_resume(name, workspace, tmp_path):
         assert (await call(client, "coderag/pause"))["paused"] is True
         assert (await call(client, "coderag/resume"))["paused"] is False
         assert (await call(client, "coderag/sync", {"vectors": True}))["coverage"]["pending"] == 0
-        assert plain(client.told[-1])["coverage"]["total"] > 50  # coderag/statusChanged
+        async with asyncio.timeout(60):  # coderag/statusChanged follows at its own pace
+            while plain(await client.told.get())["coverage"]["total"] <= 50:
+                pass
 
 
 @pytest.mark.asyncio
