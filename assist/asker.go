@@ -25,6 +25,7 @@ import (
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/ground"
 	"coderag-ls/engine/llm"
+	"coderag-ls/engine/llm/audit"
 	"coderag-ls/engine/llm/redact"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
@@ -59,7 +60,7 @@ type Asker struct {
 	set      config.LLM
 	redactor *redact.Redactor
 	never    file.Globs
-	audit    *audit
+	audit    *audit.Log
 
 	main, small llm.Provider // who answers, who routes; nil where nobody does
 	why         error        // why main is nil though a model is set
@@ -68,7 +69,7 @@ type Asker struct {
 // New returns an Asker. Nothing is sent. A model that is set and cannot be used
 // is no error here: answers say so.
 func New(ctx context.Context, o Options) *Asker {
-	a := &Asker{opts: o, set: o.Settings.LLM, redactor: redact.New(), audit: &audit{path: o.Settings.LLM.AuditLog}}
+	a := &Asker{opts: o, set: o.Settings.LLM, redactor: redact.New(), audit: audit.New(o.Settings.LLM.AuditLog)}
 	var err error
 	if a.never, err = file.NewGlobs(a.set.NeverSend); err != nil {
 		a.why = fmt.Errorf("setting llm.neverSend: %w; nothing is sent until it is right", err)

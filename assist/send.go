@@ -2,10 +2,7 @@ package assist
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +10,7 @@ import (
 
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/llm"
+	"coderag-ls/engine/llm/audit"
 	"coderag-ls/engine/wire"
 )
 
@@ -91,7 +89,7 @@ func (a *Asker) send(ctx context.Context, b *budget, p llm.Provider, r llm.Reque
 	if err := b.take(size); err != nil {
 		return llm.Response{}, err
 	}
-	if err := a.audit.write(p, r, places, redacted); err != nil {
+	if err := a.audit.Write(audit.Record{Endpoint: p.Endpoint(), Model: p.Model(), Purpose: r.Purpose, Places: places, Redacted: redacted, Messages: r.Messages}); err != nil {
 		return llm.Response{}, &llm.Error{Kind: llm.Spent, Message: "nothing was sent because the audit log could not be written: " + err.Error(), Err: err}
 	}
 	start := time.Now()
@@ -122,53 +120,6 @@ func addCounts(to, from map[string]int) {
 	for kind, n := range from {
 		to[kind] += n
 	}
-}
-
-// audit is the log of what is sent.
-type audit struct {
-	path string
-	mu   sync.Mutex // held while a line is written
-}
-
-// record is one line of the audit log.
-type record struct {
-	Time     string         `json:"time"`
-	Endpoint string         `json:"endpoint"`
-	Model    string         `json:"model"`
-	Purpose  string         `json:"purpose"`
-	Places   []string       `json:"places"`
-	Redacted map[string]int `json:"redacted"`
-	Tokens   int            `json:"tokens"` // estimated
-	Messages []wire.Message `json:"messages"`
-}
-
-func (l *audit) write(p llm.Provider, r llm.Request, places []string, redacted map[string]int) error {
-	if l.path == "" {
-		return nil
-	}
-	rec := record{Time: time.Now().UTC().Format(time.RFC3339Nano), Endpoint: p.Endpoint(), Model: p.Model(), Purpose: r.Purpose,
-		Places: places, Redacted: redacted, Messages: r.Messages}
-	for _, m := range r.Messages {
-		rec.Tokens += llm.Tokens(m.Content)
-	}
-	line, err := json.Marshal(rec)
-	if err != nil {
-		return fmt.Errorf("encoding a line of the audit log: %w", err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return fmt.Errorf("opening the audit log of setting llm.auditLog: %w", err)
-	}
-	_, err = f.Write(append(line, '\n'))
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("writing the audit log %s: %w", l.path, err)
-	}
-	return nil
 }
 
 // withheld reports whether a file's text is never sent. A path is looked at as

@@ -132,7 +132,7 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 	return wire.ContextResult{
 		Content: packed.Content, Primary: packed.Primary, Related: packed.Related,
 		TokenCount: packed.Tokens, Truncated: packed.Truncated, Coverage: f.ix.Coverage(f.snap),
-		Plan: f.analysis.Plan, Metrics: m, Degraded: f.result.Degraded,
+		Plan: f.analysis.Plan, Metrics: m, Degraded: f.degraded(),
 	}, nil
 }
 

@@ -32,7 +32,8 @@
 //
 // [coderag-ls/engine/embed] makes vectors: embed/static is a small model of
 // code that is part of the binary, fast enough to keep up with parsing;
-// embed/onnx runs all-MiniLM-L6-v2 where it is installed. Each model has a list
+// embed/onnx runs all-MiniLM-L6-v2 where it is installed; embed/remote asks a server
+// where one is set. Each model has a list
 // of its own; vectors of two models never meet.
 //
 // [coderag-ls/engine/store] keeps all this between runs: one record per file,

@@ -47,6 +47,9 @@ type Options struct {
 	// Notice is called with what the user should be told at once, beside
 	// finding it in Status: each kind of trouble once. It must not block. May be nil.
 	Notice func(text string)
+	// Key returns a key that the environment holds, by the variable's name
+	// (config.Layers.Key); nil where there is none.
+	Key func(variable string) string
 }
 
 // Engine is one workspace's index and everything that answers from it. Its
@@ -57,6 +60,10 @@ type Engine struct {
 	gate   *index.Gate   // of every index that is opened
 	res    *resources    // memory and battery
 	space  mem.Space     // of indexes that cannot be kept on disk
+
+	again     chan struct{} // asks for the index to be opened again
+	stopAgain context.CancelFunc
+	reopening sync.WaitGroup
 
 	changing sync.Mutex // held while the index is replaced; taken before mu
 
@@ -111,7 +118,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	ready := make(chan struct{})
 	close(ready)
 	e := &Engine{opts: opts, settings: opts.Settings, roots: opts.Roots, ready: ready, views: map[*View]bool{}, gate: index.NewGate(0),
-		searches: cached.New(opts.Settings.Search.CacheSize, nil)}
+		searches: cached.New(opts.Settings.Search.CacheSize, nil), again: make(chan struct{}, 1)}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.res = e.newResources(run, stop)
 	e.res.apply(opts.Settings)
@@ -124,6 +131,9 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.now = now
 	e.mu.Unlock()
 	go e.res.run(run)
+	again, stopAgain := context.WithCancel(context.WithoutCancel(ctx))
+	e.stopAgain = stopAgain
+	e.reopening.Go(func() { e.reopens(again) })
 	return e, nil
 }
 
@@ -131,6 +141,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 type opened struct {
 	ix      *index.Index
 	behind  *unloadable   // MiniLM, nil where it is not installed
+	server  *embedServer  // nil where none is set
 	shared  *shared.Cache // nil where no vectors are shared
 	notices []string      // what the user should know of the models
 }
@@ -159,7 +170,10 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 	if _, err := chunk.ParseLayers(s.Chunk.Layers); err != nil {
 		o.notices = append(o.notices, fmt.Sprintf("The setting chunk.layers does not count: %v.", err))
 	}
-	if s.Embed.Provider == "auto" || s.Embed.Provider == "onnx" {
+	switch {
+	case hasServer(s):
+		e.openServer(ctx, s, o, &iopts)
+	case s.Embed.Provider == "auto" || s.Embed.Provider == "onnx":
 		o.openMiniLM(ctx, s, e.opts.Logger)
 	}
 	if o.behind != nil { // else it would be an Embedder that is not nil
@@ -192,6 +206,9 @@ func (o *opened) close() error {
 	}
 	if o.behind != nil {
 		errs = append(errs, o.behind.Close())
+	}
+	if o.server != nil {
+		errs = append(errs, o.server.close())
 	}
 	if o.shared != nil {
 		errs = append(errs, o.shared.Close())

@@ -17,6 +17,13 @@ var ErrClosed = index.ErrClosed
 // Close stops all work, syncs and closes the store. What waits returns an
 // error.
 func (e *Engine) Close() error {
+	err := e.close()
+	e.stopAgain() // it may be waiting to open the index again
+	e.reopening.Wait()
+	return err
+}
+
+func (e *Engine) close() error {
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	e.mu.Lock()

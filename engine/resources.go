@@ -219,5 +219,8 @@ func sameIndex(before, after config.Settings) bool {
 	for _, s := range []*config.Settings{&before, &after} {
 		s.Index.MemoryLimit, s.Index.Yield, s.Embed.OnBattery = 0, false, "" // obeyed as they are
 	}
+	if hasServer(before) && hasServer(after) && (!slices.Equal(before.LLM.NeverSend, after.LLM.NeverSend) || before.LLM.CAFile != after.LLM.CAFile || before.LLM.AuditLog != after.LLM.AuditLog) {
+		return false
+	}
 	return reflect.DeepEqual(before.Index, after.Index) && reflect.DeepEqual(before.Chunk, after.Chunk) && before.Embed == after.Embed
 }

@@ -168,9 +168,26 @@ func (f *found) search(ctx context.Context, in search.Input) error {
 	return nil
 }
 
+// degraded says what does not take part, "" where all does: what failed in the
+// search, and a server that makes no vectors now.
+func (f *found) degraded() string {
+	told := f.result.Degraded
+	if !f.settings.Search.Hybrid {
+		return told
+	}
+	also := f.missing
+	if name, why := f.ix.Away(); why != nil && !strings.Contains(told, name) {
+		also = fmt.Sprintf("%s took part with the vectors that it has made so far: %v", name, why)
+	}
+	if told != "" && also != "" {
+		told += "; "
+	}
+	return told + also
+}
+
 // stateDegraded says in an answer what did not take part in its search.
 func (f *found) stateDegraded(res *wire.AskResult, emit func(Event)) {
-	res.Degraded = f.result.Degraded
+	res.Degraded = f.degraded()
 	if res.Degraded == "" {
 		return
 	}
@@ -224,7 +241,7 @@ func (f *found) searchResult(ctx context.Context) wire.SearchResult {
 	at := time.Now()
 	res := wire.SearchResult{
 		Hits: []wire.Hit{}, Plan: f.analysis.Plan, Coverage: f.ix.Coverage(f.snap), Model: f.model(),
-		Degraded: f.result.Degraded,
+		Degraded: f.degraded(),
 	}
 	docs := map[*index.File]*text.Document{}
 	for _, h := range f.result.Hits {
@@ -327,7 +344,11 @@ func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResu
 	if sp.TopK > 0 {
 		sp.TopK = min(sp.TopK+3, maxTopK) // the range's own chunks are dropped below
 	}
-	if err := f.search(ctx, v.input(f, sp)); err != nil {
+	in := v.input(f, sp)
+	if st.ix.Unsent(abs) {
+		in.Embedders = localEmbedders(st.ix, v.e.current())
+	}
+	if err := f.search(ctx, in); err != nil {
 		return wire.SearchResult{}, v.failed("similar", err)
 	}
 	own, _ := st.ix.WorkspacePath(filepath.Clean(abs))

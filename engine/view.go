@@ -117,6 +117,7 @@ type state struct {
 	view     *index.View
 	snap     *index.Snapshot
 	settings config.Settings
+	missing  string // which model does not take part, and why; "" for none
 }
 
 // begin takes the newest snapshot for a request.
@@ -138,7 +139,7 @@ func (v *View) begin(ctx context.Context) (state, error) {
 		snap, err := inner.Snapshot(ctx)
 		switch {
 		case err == nil:
-			return state{ix: inner.Index(), view: inner, snap: snap, settings: settings}, nil
+			return state{ix: inner.Index(), view: inner, snap: snap, settings: settings, missing: v.e.missing()}, nil
 		case !errors.Is(err, store.ErrClosed): // else another index takes its place
 			return state{}, fmt.Errorf("putting the open buffers in front of the index: %w", err)
 		}

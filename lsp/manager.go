@@ -250,6 +250,7 @@ func (m *manager) open(roots []file.Root, settings config.Settings) error {
 		Progress: m.progress.step,
 		Changed:  func() { signal(m.news); m.s.drift.filesChanged() },
 		Notice:   m.show,
+		Key:      m.s.opts.Settings.Key,
 	})
 	if err != nil {
 		m.mu.Lock()

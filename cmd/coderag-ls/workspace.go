@@ -205,7 +205,7 @@ func (a *app) openSession(ctx context.Context, report func(wire.Progress)) (*ses
 		return nil, err
 	}
 	w, err := attach.Open(ctx, attach.Options{Options: engine.Options{
-		Roots: roots, Version: version(), Settings: s, Logger: log, Progress: report, Foreground: true,
+		Roots: roots, Version: version(), Settings: s, Logger: log, Progress: report, Foreground: true, Key: layers.Key,
 		Notice: func(text string) { a.note("note: %s", text) },
 	}})
 	if err != nil {

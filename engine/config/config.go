@@ -57,14 +57,24 @@ type Chunk struct {
 
 // Embed are the settings of the embedding models.
 type Embed struct {
-	Provider    string  `setting:"embed.provider" default:"auto" enum:"auto,static,onnx,none" doc:"auto: the embedded code model, and MiniLM beside it where it is installed; static: the embedded model only; onnx: MiniLM only; none: lexical search only."`
+	Provider    string  `setting:"embed.provider" default:"auto" enum:"auto,static,onnx,none" doc:"The models that run on this machine. auto: the embedded code model, and MiniLM beside it where it is installed; static: the embedded model only; onnx: MiniLM only; none: none, words only. The server of embed.baseUrl takes MiniLM's place."`
 	ModelDir    string  `setting:"embed.modelDir" default:"" scope:"machine" doc:"Directory of the MiniLM model; empty for the user's data directory."`
 	LibraryPath string  `setting:"embed.libraryPath" default:"" scope:"machine" doc:"Path of the onnxruntime library; empty for the model directory and the system's."`
 	Threads     int     `setting:"embed.threads" default:"0" min:"0" max:"64" doc:"Texts embedded by MiniLM at the same time; 0 for half of the processors."`
-	BatchSize   int     `setting:"embed.batchSize" default:"32" min:"1" max:"512" seed:"PRD" doc:"Chunks handed to MiniLM and committed together."`
+	BatchSize   int     `setting:"embed.batchSize" default:"32" min:"1" max:"512" seed:"PRD" doc:"Chunks handed to MiniLM or the server and committed together."`
 	OnBattery   string  `setting:"embed.onBattery" default:"slow" enum:"slow,pause,full" doc:"MiniLM in the background while the machine runs on battery: slow embeds one text at a time and stops below 20 %, pause stops, full goes on as ever."`
 	CacheBytes  int     `setting:"embed.cacheBytes" default:"536870912" min:"0" max:"1099511627776" doc:"Most bytes on disk for vectors that worktrees, branches and moved folders share; 0 shares none."`
 	PathWeight  float64 `setting:"embed.pathWeight" default:"-1" min:"-1" max:"100" doc:"Weight of the path's words in a chunk's vector; -1 for the model's own."`
+	// The server's settings are the machine's: a repository does not decide where
+	// its text is sent.
+	BaseURL         string `setting:"embed.baseUrl" default:"" scope:"machine" doc:"Base URL of an OpenAI-compatible server that makes embeddings, such as http://localhost:11434/v1 (Ollama). Where this and embed.model are set, the text of the whole workspace, with secrets replaced and without what llm.neverSend names, and every question are sent there, and its vectors are searched in MiniLM's place."`
+	Model           string `setting:"embed.model" default:"" scope:"machine" doc:"Name of the model at embed.baseUrl."`
+	APIKeyFile      string `setting:"embed.apiKeyFile" default:"" scope:"machine" doc:"File that holds the key for embed.baseUrl on its first line; nobody but you may be able to read it. The variable CODERAG_EMBED_API_KEY goes before it."`
+	Dimensions      int    `setting:"embed.dimensions" default:"0" min:"0" max:"8192" scope:"machine" doc:"Values of a vector to ask embed.baseUrl for, where its model can shorten them; 0 for the model's own."`
+	Timeout         int    `setting:"embed.timeout" default:"30000" min:"100" max:"600000" scope:"machine" doc:"Milliseconds that embed.baseUrl may take for a batch of the workspace's text."`
+	QuestionTimeout int    `setting:"embed.questionTimeout" default:"1500" min:"50" max:"60000" scope:"machine" doc:"Milliseconds that embed.baseUrl may take for a question; then it is answered without, and says so."`
+	TextPrefix      string `setting:"embed.textPrefix" default:"" scope:"machine" doc:"Put before each text for embed.baseUrl, where its model wants that, such as 'search_document: '."`
+	QuestionPrefix  string `setting:"embed.questionPrefix" default:"" scope:"machine" doc:"Put before each question for embed.baseUrl, such as 'search_query: '."`
 }
 
 // Search are the settings of retrieval.
@@ -130,7 +140,7 @@ type LLM struct {
 	BaseURL           string   `setting:"llm.baseUrl" default:"" scope:"machine" doc:"Base URL of an OpenAI-compatible server: https://api.openai.com/v1, http://localhost:11434/v1 (Ollama), http://localhost:8080/v1 (llama.cpp), http://localhost:8000/v1 (vLLM), http://localhost:1234/v1 (LM Studio). The code that answers a question is sent there. The key comes from CODERAG_LLM_API_KEY, llm.apiKeyFile or the editor's secret store."`
 	Model             string   `setting:"llm.model" default:"" scope:"machine" doc:"Name of the model at llm.baseUrl."`
 	APIKeyFile        string   `setting:"llm.apiKeyFile" default:"" scope:"machine" doc:"File that holds the key for llm.baseUrl on its first line; nobody but you may be able to read it."`
-	CAFile            string   `setting:"llm.caFile" default:"" scope:"machine" doc:"File of certificates (PEM) that are trusted beside the system's for llm.baseUrl."`
+	CAFile            string   `setting:"llm.caFile" default:"" scope:"machine" doc:"File of certificates (PEM) that are trusted beside the system's for llm.baseUrl and embed.baseUrl."`
 	Timeout           int      `setting:"llm.timeout" default:"120000" min:"100" max:"3600000" scope:"machine" doc:"Milliseconds that all calls for one question may take; then what was found without a language model is shown."`
 	FirstTokenTimeout int      `setting:"llm.firstTokenTimeout" default:"20000" min:"50" max:"3600000" scope:"machine" doc:"Milliseconds until a call's first text."`
 	Retries           int      `setting:"llm.retries" default:"2" min:"0" max:"10" scope:"machine" doc:"How often a call is made again where the server cannot be reached, fails or asks to come later."`
@@ -145,8 +155,8 @@ type LLM struct {
 	Rerank            bool     `setting:"llm.rerank" default:"false" scope:"machine" doc:"Let the model rate the best passages, one call for each."`
 	RerankTopN        int      `setting:"llm.rerankTopN" default:"8" min:"2" max:"50" scope:"machine" doc:"How many passages are rated."`
 	Expand            bool     `setting:"llm.expand" default:"false" scope:"machine" doc:"Let the model add words that code may use for what the question asks."`
-	NeverSend         []string `setting:"llm.neverSend" default:"" scope:"machine" doc:"Folders and glob patterns of files whose text is never sent to a language model, such as secrets/ or **/*.pem."`
-	AuditLog          string   `setting:"llm.auditLog" default:"" scope:"machine" doc:"File to which all that is sent to a language model is appended, one JSON object a line; empty for none. Only you can read it."`
+	NeverSend         []string `setting:"llm.neverSend" default:"" scope:"machine" doc:"Folders and glob patterns of files whose text is never sent to a language model or an embeddings server, such as secrets/ or **/*.pem."`
+	AuditLog          string   `setting:"llm.auditLog" default:"" scope:"machine" doc:"File to which all that is sent to a language model or an embeddings server is appended, one JSON object a line; empty for none. Only you can read it."`
 }
 
 // LSP are the settings of the language server's features.

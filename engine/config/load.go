@@ -184,6 +184,7 @@ func clientsOwn(source Source, name string) bool {
 // list of settings shows them and no file can hold them.
 const (
 	LLMKeyVariable    = "CODERAG_LLM_API_KEY"
+	EmbedKeyVariable  = "CODERAG_EMBED_API_KEY"
 	OpenAIKeyVariable = "OPENAI_API_KEY" // for OpenAI itself
 )
 
@@ -200,7 +201,7 @@ func (l Layers) WithEnv(environ []string) (Layers, []Problem) {
 	var problems []Problem
 	for _, entry := range environ {
 		name, text, ok := strings.Cut(entry, "=")
-		if ok && (name == LLMKeyVariable || name == OpenAIKeyVariable) {
+		if ok && (name == LLMKeyVariable || name == EmbedKeyVariable || name == OpenAIKeyVariable) {
 			keys[name] = strings.TrimSpace(text)
 			continue
 		}

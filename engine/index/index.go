@@ -45,6 +45,8 @@ type Options struct {
 	// Inline embeds with the files, before they are searchable; it must be
 	// fast. Behind fills in afterwards. Either may be nil.
 	Inline, Behind embed.Embedder
+	// Server is set where Behind is a model on a server.
+	Server *Server
 	// BehindThreads embed with Behind at the same time, BehindBatch chunks are committed
 	// together; 0 for defaults.
 	BehindThreads, BehindBatch int
@@ -135,6 +137,7 @@ type Index struct {
 	compacting sync.Mutex // held by the one compaction
 	saving     sync.Mutex // held by the one save
 
+	unsentIn  atomic.Pointer[unsentCount]
 	told      atomic.Int64  // how many notices there are
 	folders   atomic.Int64  // scans that workers asked for
 	unwritten chan struct{} // something could not be written

@@ -78,7 +78,7 @@ func (ix *Index) toEmbed() (chunks int, stopped bool) {
 		return 0, true
 	}
 	s := ix.Snapshot() // of no client: buffers have no vectors of this model
-	return max(s.docs-s.embedded(ix.vectors.model)-without, 0), false
+	return max(s.docs-s.embedded(ix.vectors.model)-ix.unsentDocs(s)-without, 0), false
 }
 
 // eta is how many seconds the queues take at these rates, nil where nobody

@@ -58,8 +58,12 @@ func (ix *Index) vectorsReady(s *Snapshot) float64 {
 		return 1
 	}
 	least := s.docs
-	for _, m := range ix.models {
-		least = min(least, s.embedded(m))
+	for i, m := range ix.models {
+		n := s.embedded(m)
+		if i == len(ix.models)-1 {
+			n += ix.unsentDocs(s)
+		}
+		least = min(least, n)
 	}
 	return float64(least) / float64(s.docs)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -37,6 +38,12 @@ type vectorizer struct {
 	tries   map[store.VectorKey]int
 	streak  int
 	failure error
+
+	// paths are the vectors of the paths of the batch in work, by their words, where
+	// they are made together with it; pause is how long a server that is away was
+	// left alone the last time.
+	paths map[string]store.Vector
+	pause time.Duration
 
 	unsaved map[*root]map[store.VectorKey]store.Vector // made and not stored yet
 
@@ -114,20 +121,35 @@ func (z *vectorizer) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		away := (*awayError)(nil)
+		if errors.As(err, &away) {
+			z.ended(err)
+			if !z.away(ctx, err) {
+				return
+			}
+			z.ended(nil)
+			z.wake()
+			continue
+		}
 		if err != nil {
 			z.ix.tell("model", fmt.Sprintf("%s stopped: %v (answers go on with what it made so far)", z.model.Name, err))
 		}
-		z.mu.Lock()
-		z.err = err
-		z.idle = len(z.signal) == 0
-		close(z.done)
-		z.done = make(chan struct{})
-		z.mu.Unlock()
+		z.ended(err)
 		z.ix.changed()
 		if err != nil {
 			return
 		}
 	}
+}
+
+// ended tells those who wait that a pass has ended, and how.
+func (z *vectorizer) ended(err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.err = err
+	z.idle = len(z.signal) == 0
+	close(z.done)
+	z.done = make(chan struct{})
 }
 
 // target is a document that has no vector yet.
@@ -254,6 +276,10 @@ func (z *vectorizer) missing(snap *Snapshot) (targets []target, without int) {
 			continue
 		}
 		list := listOf(snap.lists[i], z.model.Fingerprint)
+		unsent := map[*File]bool{}
+		for _, f := range p.files {
+			unsent[f.file] = z.ix.isUnsent(f.file)
+		}
 		for d := range p.docs {
 			if snap.live[i][d>>6]>>(d&63)&1 == 0 {
 				continue
@@ -264,6 +290,9 @@ func (z *vectorizer) missing(snap *Snapshot) (targets []target, without int) {
 				}
 			}
 			doc := &p.docs[d]
+			if unsent[doc.File] {
+				continue
+			}
 			key := vectorKey(&doc.Chunk)
 			if z.tries[key] >= maxTries {
 				without++
@@ -348,10 +377,18 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		doc := &t.part.docs[t.doc]
 		texts[i] = chunk.Embeddable(doc.Chunk, files[doc.File])
 	}
-	vectors, errs := z.vectors(ctx, texts)
+	words, err := z.pathsOf(ctx, batch, have, asked)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	vectors, errs, err := z.vectors(ctx, append(texts, words...))
 	if ctx.Err() != nil {
 		return nil, nil, false, ctx.Err()
 	}
+	if err != nil {
+		return nil, nil, false, err
+	}
+	z.keepPaths(words, vectors[len(texts):], errs[len(texts):])
 	news := map[store.VectorKey]store.Vector{}
 	for i, t := range wanted {
 		failed = !z.worked(t.key, errs[i]) || failed
@@ -380,6 +417,9 @@ func (z *vectorizer) embed(ctx context.Context, batch []target, files map[*File]
 		path, err := z.path(ctx, t.root, t.part.docs[t.doc].File.Rel)
 		if ctx.Err() != nil {
 			return nil, nil, false, ctx.Err()
+		}
+		if away := (*awayError)(nil); errors.As(err, &away) {
+			return all, nil, false, err
 		}
 		if err != nil {
 			z.worked(t.key, err)
@@ -482,11 +522,13 @@ func (z *vectorizer) path(ctx context.Context, r *root, rel string) (store.Vecto
 		}
 	}
 	if !ok {
-		made, err := embedOne(ctx, z.ix.opts.Behind, words)
-		if err != nil {
-			return store.Vector{}, err
+		if v, ok = z.paths[words]; !ok {
+			made, errs, err := z.vectors(ctx, []string{words})
+			if err = errors.Join(append(errs, err)...); err != nil {
+				return store.Vector{}, err
+			}
+			v.Scale, v.Values = embed.Quantize(made[0])
 		}
-		v.Scale, v.Values = embed.Quantize(made)
 		one := map[store.VectorKey]store.Vector{key: v}
 		z.ix.share(z.model, one)
 		z.put(ctx, r, one)
@@ -508,9 +550,59 @@ func dequantise(v store.Vector) []float32 {
 	return values
 }
 
+// pathsOf returns the words of a batch's paths that must be embedded, where that
+// is better done together with the batch than one by one.
+func (z *vectorizer) pathsOf(ctx context.Context, batch []target, have map[store.VectorKey]store.Vector, asked map[store.VectorKey]bool) (words []string, err error) {
+	if z.ix.opts.Server == nil {
+		return nil, nil
+	}
+	clear(z.paths)
+	seen := map[string]bool{}
+	for _, t := range batch {
+		rel := t.part.docs[t.doc].File.Rel
+		text, key := embed.PathText(rel), pathKey(rel)
+		if _, ok := have[t.key]; !ok && !asked[t.key] || seen[text] || text == z.lastPath {
+			continue
+		}
+		seen[text] = true
+		stored, err := z.ix.storedVectors(ctx, t.root, z.model, []store.VectorKey{key})
+		if err != nil {
+			return nil, err
+		}
+		_, ok := stored[key]
+		if !ok {
+			_, ok = z.ix.sharedVectors(z.model, []store.VectorKey{key}, nil)[key]
+		}
+		if !ok {
+			words = append(words, text)
+		}
+	}
+	return words, nil
+}
+
+// keepPaths keeps the vectors of paths' words until they are asked for.
+func (z *vectorizer) keepPaths(words []string, vectors [][]float32, errs []error) {
+	if len(words) > 0 && z.paths == nil {
+		z.paths = map[string]store.Vector{}
+	}
+	for i, w := range words {
+		if errs[i] == nil {
+			scale, values := embed.Quantize(vectors[i])
+			z.paths[w] = store.Vector{Scale: scale, Values: values}
+		}
+	}
+}
+
 // vectors embeds texts on several goroutines, each with a share of them, and
-// rests between two while requests run. There is an error per text.
-func (z *vectorizer) vectors(ctx context.Context, texts []string) ([][]float32, []error) {
+// rests between two while requests run; on a server all at once. There is an
+// error per text, and one where the server makes no vectors now.
+func (z *vectorizer) vectors(ctx context.Context, texts []string) ([][]float32, []error, error) {
+	if len(texts) == 0 {
+		return nil, nil, nil
+	}
+	if z.ix.opts.Server != nil {
+		return z.batch(ctx, texts)
+	}
 	threads := z.ix.opts.BehindThreads
 	if threads <= 0 {
 		threads = max(1, runtime.GOMAXPROCS(0)/2)
@@ -534,7 +626,7 @@ func (z *vectorizer) vectors(ctx context.Context, texts []string) ([][]float32, 
 		})
 	}
 	wg.Wait()
-	return out, errs
+	return out, errs, nil
 }
 
 // publish adds vectors to the lists of the parts that still stand.

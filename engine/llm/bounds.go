@@ -99,36 +99,50 @@ const longestWait = 10 * time.Second
 
 // Complete implements Provider.
 func (p retrying) Complete(ctx context.Context, r Request, delta func(string)) (Response, error) {
-	for try := 0; ; try++ {
-		came := false
-		resp, err := p.Provider.Complete(ctx, r, func(s string) {
-			came = true
+	var resp Response
+	err := retry(ctx, p.n, p.first, func() (over bool, err error) {
+		resp, err = p.Provider.Complete(ctx, r, func(s string) {
+			over = true
 			if delta != nil {
 				delta(s)
 			}
 		})
-		if err == nil || came || ctx.Err() != nil || try >= p.n {
-			return resp, err
+		return over, err
+	})
+	return resp, err
+}
+
+// Retry calls try until it succeeds, n times more at most, where its failure may
+// pass; see Retrying. over says that it must not be called again.
+func Retry(ctx context.Context, n int, try func() (over bool, err error)) error {
+	return retry(ctx, n, 500*time.Millisecond, try)
+}
+
+func retry(ctx context.Context, n int, first time.Duration, try func() (over bool, err error)) error {
+	for i := 0; ; i++ {
+		over, err := try()
+		if err == nil || over || ctx.Err() != nil || i >= n {
+			return err
 		}
-		wait := p.first << try
+		wait := first << i
 		wait = wait/2 + rand.N(wait/2+1)
 		switch e := (*Error)(nil); {
 		case !errors.As(err, &e):
-			return resp, err
+			return err
 		case e.Kind == RateLimit && e.RetryAfter > 0:
 			wait = e.RetryAfter
 		case e.Kind != RateLimit && e.Kind != Unreachable && e.Kind != Server:
-			return resp, err
+			return err
 		}
 		if deadline, ok := ctx.Deadline(); wait > longestWait || ok && time.Until(deadline) < wait {
-			return resp, err
+			return err
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return resp, err
+			return err
 		}
 	}
 }

@@ -31,6 +31,7 @@ var layers = []layer{
 	{"engine/embed/onnx/safetensors", nil, ""},
 
 	// The parts of the flow import what they need of it, in its direction.
+	{"engine/embed/remote", []string{"engine/embed", "engine/llm", "engine/llm/audit", "engine/llm/redact"}, "what leaves the machine passes the same gate as for a language model"},
 	{"engine/embed/...", []string{"engine/embed", "engine/embed/onnx/...", "engine/vector"}, ""},
 	{"engine/file", []string{"engine/text"}, ""},
 	{"engine/chunk/treesitter", nil, "knows trees, not chunks"},

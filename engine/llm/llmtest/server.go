@@ -4,8 +4,10 @@
 package llmtest
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,8 +16,12 @@ import (
 	"time"
 )
 
-// Request is a chat completion as the server got it.
+// Request is a chat completion, or texts to embed, as the server got it.
 type Request struct {
+	// Input are the texts of which vectors are wanted, nil for a completion.
+	Input      []string `json:"input"`
+	Dimensions int      `json:"dimensions"`
+
 	Key      string // without "Bearer "
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`
@@ -28,9 +34,12 @@ type Request struct {
 	ResponseFormat json.RawMessage `json:"response_format"`
 }
 
-// Text is all messages.
+// Text is all messages and all texts.
 func (r Request) Text() string {
 	var b strings.Builder
+	for _, s := range r.Input {
+		b.WriteString(s + "\n")
+	}
 	for _, m := range r.Messages {
 		b.WriteString(m.Content + "\n")
 	}
@@ -61,6 +70,13 @@ func New(reply Reply) *Server {
 // URL is what clients take for a base URL.
 func (s *Server) BaseURL() string { return s.Server.URL + "/v1" }
 
+// SetReply gives every request from now on another reply.
+func (s *Server) SetReply(reply Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reply = reply
+}
+
 // Requests are those that came so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -69,7 +85,7 @@ func (s *Server) Requests() []Request {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/v1/chat/completions" {
+	if r.URL.Path != "/v1/chat/completions" && r.URL.Path != "/v1/embeddings" {
 		http.NotFound(w, r)
 		return
 	}
@@ -141,6 +157,21 @@ func (w *Writer) Answer(s string, n int) {
 	w.End()
 }
 
+// Vectors sends vectors, one for each text, the last one first: servers need not
+// keep to the order, and the index says which is which.
+func (w *Writer) Vectors(vectors [][]float32) {
+	type one struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	data := []one{}
+	for i := len(vectors) - 1; i >= 0; i-- {
+		data = append(data, one{i, vectors[i]})
+	}
+	w.w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w.w).Encode(map[string]any{"object": "list", "data": data, "model": "test-model", "usage": map[string]int{"prompt_tokens": 5}})
+}
+
 // Fail replies with a status and an error message.
 func (w *Writer) Fail(status int, code, message string) {
 	w.w.Header().Set("Content-Type", "application/json")
@@ -165,6 +196,24 @@ func (w *Writer) Hang() {
 func (w *Writer) Drop() {
 	if c, _, err := w.w.(http.Hijacker).Hijack(); err == nil {
 		c.Close()
+	}
+}
+
+// Words embeds texts as the words that they have: each adds to one value of dim,
+// which depends on seed. It is no good model, and one that can be foretold.
+func Words(dim int, seed uint32) Reply {
+	return func(w *Writer, r Request) {
+		vectors := make([][]float32, len(r.Input))
+		for i, text := range r.Input {
+			vectors[i] = make([]float32, dim)
+			for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
+				h := fnv.New32a()
+				_ = binary.Write(h, binary.LittleEndian, seed)
+				_, _ = io.WriteString(h, word)
+				vectors[i][h.Sum32()%uint32(dim)]++
+			}
+		}
+		w.Vectors(vectors)
 	}
 }
 

@@ -41,6 +41,9 @@ type Options struct {
 	// CAFile holds certificates (PEM) that are trusted beside the system's; "" for
 	// none.
 	CAFile string
+	// Group is the group of the settings that the server comes from, as errors
+	// name them: "embed"; "" for "llm".
+	Group string
 }
 
 // Client asks one model. It implements llm.Provider.
@@ -57,6 +60,9 @@ var _ llm.Provider = (*Client)(nil)
 
 // New returns a client. Nothing is sent. The error says which option is wrong.
 func New(o Options) (*Client, error) {
+	if o.Group == "" {
+		o.Group = "llm"
+	}
 	base, err := CheckURL(o.BaseURL, o.Key != "")
 	if err != nil {
 		return nil, err
@@ -72,7 +78,7 @@ func New(o Options) (*Client, error) {
 		}
 	}
 	c := &Client{opts: o, base: base}
-	c.http = &http.Client{Transport: &checked{transport, base}, CheckRedirect: func(*http.Request, []*http.Request) error {
+	c.http = &http.Client{Transport: &checked{transport, base, o.Group}, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // a key and code go where they were meant to go
 	}}
 	config := api.DefaultConfig(o.Key)
@@ -326,6 +332,11 @@ func (c *Client) explain(err error) error {
 	if text, status := apiError(err); text != "" || status != 0 {
 		return c.refused(text, status)
 	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &syntax) || errors.As(err, &kind) {
+		return llm.Errorf(llm.BadReply, "its reply is no JSON of the form wanted")
+	}
 	var op *net.OpError
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
@@ -350,18 +361,19 @@ func (c *Client) refused(text string, status int) error {
 	e := llm.Errorf(llm.Refused, "it refused the request (%d)%s", status, said)
 	low := strings.ToLower(text)
 	tooLong := strings.Contains(low, "context_length") || strings.Contains(low, "context length") || strings.Contains(low, "context size") ||
-		strings.Contains(low, "context window") || strings.Contains(low, "maximum context") || strings.Contains(low, "exceed_context")
+		strings.Contains(low, "context window") || strings.Contains(low, "maximum context") || strings.Contains(low, "exceed_context") ||
+		strings.Contains(low, "too large to process") || strings.Contains(low, "must have less than")
 	switch {
 	case tooLong || status == http.StatusRequestEntityTooLarge:
 		e.Kind, e.Message = llm.ContextLength, "the question with its context is too long for it (settings answer.tokenBudget, llm.window)"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		e.Kind = llm.Auth
-		e.Message = fmt.Sprintf("it refused the key (%d): check CODERAG_LLM_API_KEY or llm.apiKeyFile", status)
+		e.Message = fmt.Sprintf("it refused the key (%d): check CODERAG_%s_API_KEY or %s.apiKeyFile", status, strings.ToUpper(c.opts.Group), c.opts.Group)
 		if c.opts.Key == "" {
-			e.Message = fmt.Sprintf("it wants a key (%d): set CODERAG_LLM_API_KEY or llm.apiKeyFile", status)
+			e.Message = fmt.Sprintf("it wants a key (%d): set CODERAG_%s_API_KEY or %s.apiKeyFile", status, strings.ToUpper(c.opts.Group), c.opts.Group)
 		}
 	case status == http.StatusNotFound:
-		e.Message = fmt.Sprintf("it has no such address or model (404): check llm.baseUrl, which usually ends in /v1, and llm.model%s", said)
+		e.Message = fmt.Sprintf("it has no such address or model (404): check %[2]s.baseUrl, which usually ends in /v1, and %[2]s.model%[1]s", said, c.opts.Group)
 	case status >= 500:
 		e.Kind, e.Message = llm.Server, fmt.Sprintf("its server failed (%d)%s", status, said)
 	case status == 0: // an error within a stream

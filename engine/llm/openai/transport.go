@@ -18,8 +18,9 @@ import (
 // checked looks at replies before the library does: what is no reply of such a
 // server is told, and one that ignores the wish for a stream becomes one.
 type checked struct {
-	next http.RoundTripper
-	base *url.URL
+	next  http.RoundTripper
+	base  *url.URL
+	group string // of the settings
 }
 
 // maxWhole bounds a reply that is not a stream, and an error's, in bytes.
@@ -42,19 +43,19 @@ func (c *checked) RoundTrip(req *http.Request) (*http.Response, error) {
 		if to, err := resp.Location(); err == nil {
 			where = "to " + to.Scheme + "://" + to.Host
 		}
-		return nil, llm.Errorf(llm.BadReply, "it redirects %s, which is not followed: check llm.baseUrl", where)
+		return nil, llm.Errorf(llm.BadReply, "it redirects %s, which is not followed: check %s.baseUrl", where, c.group)
 	case resp.StatusCode >= 400:
 		if resp.StatusCode == http.StatusTooManyRequests {
 			return nil, c.tooMany(resp)
 		}
 		resp.Body = limited(resp.Body)
 		return resp, nil
+	case kind == "text/html":
+		resp.Body.Close()
+		return nil, llm.Errorf(llm.BadReply, "%s replies with a web page: check %s.baseUrl, which usually ends in /v1", c.base.Host, c.group)
 	case strings.HasSuffix(req.URL.Path, "/embeddings"):
 		resp.Body = limited(resp.Body)
 		return resp, nil
-	case kind == "text/html":
-		resp.Body.Close()
-		return nil, llm.Errorf(llm.BadReply, "%s replies with a web page: check llm.baseUrl, which usually ends in /v1", c.base.Host)
 	case kind == "application/json":
 		defer resp.Body.Close()
 		data, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))

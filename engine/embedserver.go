@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"coderag-ls/engine/config"
+	"coderag-ls/engine/embed"
+	"coderag-ls/engine/embed/onnx"
+	"coderag-ls/engine/embed/remote"
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/index"
+	"coderag-ls/engine/llm"
+	"coderag-ls/engine/llm/audit"
+	"coderag-ls/engine/llm/openai"
+)
+
+// embedServer is the server that makes embeddings, as far as it is known.
+type embedServer struct {
+	model   *remote.Embedder // nil where it cannot be used
+	missing string           // why, for answers
+	stop    context.CancelFunc
+	tasks   sync.WaitGroup
+}
+
+// hasServer reports whether a server makes embeddings. The settings that say so
+// are the machine's.
+func hasServer(s config.Settings) bool { return s.Embed.BaseURL != "" && s.Embed.Model != "" }
+
+// openServer opens the model on the server. One that is away is used once it is
+// back; meanwhile, and where the settings are wrong, answers and status say that
+// it does not take part.
+func (e *Engine) openServer(ctx context.Context, s config.Settings, o *opened, iopts *index.Options) {
+	o.server = &embedServer{stop: func() {}}
+	never, err := file.NewGlobs(s.LLM.NeverSend)
+	if err != nil {
+		err = fmt.Errorf("setting llm.neverSend: %w; nothing is sent until it is right", err)
+	}
+	var ropts remote.Options
+	if err == nil {
+		ropts, err = e.remoteOptions(s, iopts.CacheDir)
+	}
+	if err == nil {
+		o.server.model, err = remote.Open(ctx, ropts)
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return
+	default:
+		o.server.missing = fmt.Sprintf("%s at embed.baseUrl did not take part: %v", s.Embed.Model, err)
+		o.notices = append(o.notices, fmt.Sprintf("%s at embed.baseUrl is not used: %v", s.Embed.Model, err))
+		e.opts.Logger.Warn("the embeddings server is not used", "error", err)
+		if errors.Is(err, remote.ErrUnknown) {
+			run, stop := context.WithCancel(context.WithoutCancel(ctx))
+			o.server.stop = stop
+			o.server.tasks.Go(func() { e.learn(run, ropts) })
+		}
+		return
+	}
+	iopts.Behind = o.server.model
+	iopts.Server = &index.Server{EmbedAll: o.server.model.EmbedAll}
+	if len(s.LLM.NeverSend) > 0 {
+		iopts.Server.Unsent = func(r file.Root, rel string) bool { return never.Match(rel) || never.Match(r.Name+"/"+rel) }
+	}
+}
+
+// remoteOptions translates the settings.
+func (e *Engine) remoteOptions(s config.Settings, dir string) (remote.Options, error) {
+	key, err := e.embedKey(s)
+	if err != nil {
+		return remote.Options{}, err
+	}
+	client, err := openai.New(openai.Options{BaseURL: s.Embed.BaseURL, Model: s.Embed.Model, Key: key, CAFile: s.LLM.CAFile, Group: "embed"})
+	if err != nil {
+		return remote.Options{}, fmt.Errorf("setting embed.baseUrl: %w", err)
+	}
+	if dir == noCacheDir {
+		dir = ""
+	} else {
+		dir = filepath.Clean(dir)
+	}
+	return remote.Options{
+		Client: client, Dim: s.Embed.Dimensions, QuestionPrefix: s.Embed.QuestionPrefix, TextPrefix: s.Embed.TextPrefix,
+		PathWeight: onnx.PathWeight, Timeout: time.Duration(s.Embed.Timeout) * time.Millisecond,
+		QuestionTimeout: time.Duration(s.Embed.QuestionTimeout) * time.Millisecond,
+		Dir:             dir, Audit: audit.New(s.LLM.AuditLog), Changed: e.openAgain,
+	}, nil
+}
+
+// embedKey finds the key for embed.baseUrl: the environment's, else the key
+// file's. OPENAI_API_KEY goes to OpenAI and nowhere else.
+func (e *Engine) embedKey(s config.Settings) (string, error) {
+	getenv := func(name string) string {
+		if e.opts.Key == nil {
+			return ""
+		}
+		return e.opts.Key(name)
+	}
+	if key := getenv(config.EmbedKeyVariable); key != "" {
+		return key, nil
+	}
+	if s.Embed.APIKeyFile != "" {
+		return llm.ReadKeyFile(s.Embed.APIKeyFile)
+	}
+	if u, err := url.Parse(s.Embed.BaseURL); err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), "api.openai.com") {
+		return getenv(config.OpenAIKeyVariable), nil
+	}
+	return "", nil
+}
+
+// How long a server of which nothing is known is left alone: the first time, and
+// at most.
+const (
+	firstPause = time.Second
+	maxPause   = time.Minute
+)
+
+// learn asks a server until it is known, then has the index opened with it.
+func (e *Engine) learn(ctx context.Context, o remote.Options) {
+	defer o.Client.Close()
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		err := remote.Learn(ctx, o)
+		if err == nil {
+			e.openAgain()
+			return
+		}
+		e.opts.Logger.Debug("asking the embeddings server", "error", err)
+	}
+}
+
+// close closes the server's model.
+func (s *embedServer) close() error {
+	s.stop()
+	s.tasks.Wait()
+	if s.model == nil {
+		return nil
+	}
+	return s.model.Close()
+}
+
+// openAgain has the index opened again with the settings in force, soon.
+func (e *Engine) openAgain() {
+	select {
+	case e.again <- struct{}{}:
+	default:
+	}
+}
+
+// reopens opens the index again whenever that is asked for, until ctx ends.
+func (e *Engine) reopens(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.again:
+		}
+		e.changing.Lock()
+		e.mu.Lock()
+		settings, roots, usable := e.settings, e.roots, e.now != nil && !e.closed
+		e.mu.Unlock()
+		if usable {
+			if err := e.reopen(ctx, settings, roots); err != nil {
+				e.opts.Logger.Error("opening the index again", "error", err)
+			}
+		}
+		e.changing.Unlock()
+		e.changed()
+	}
+}
+
+// localEmbedders are those whose texts stay on this machine.
+func localEmbedders(ix *index.Index, o *opened) []embed.Embedder {
+	all := ix.Embedders()
+	if o == nil || o.server == nil || o.server.model == nil {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(e embed.Embedder) bool { return e == embed.Embedder(o.server.model) })
+}
+
+// missing says which model does not take part and why, "" where all do.
+func (e *Engine) missing() string {
+	if o := e.current(); o != nil && o.server != nil {
+		return o.server.missing
+	}
+	return ""
+}
