@@ -149,6 +149,13 @@ end
 
 M.messages = {}
 
+local atEnd = {}
+
+--- Runs a function when the test has ended, passed or not.
+function M.after(run)
+  table.insert(atEnd, run)
+end
+
 --- Runs one test; the process ends with 0 where it passed.
 function M.run(file, name)
   vim.notify = function(text)
@@ -159,6 +166,9 @@ function M.run(file, name)
   for _, test in ipairs(require(file .. '_test')) do
     if test.name == name then
       local ok, err = xpcall(test.run, debug.traceback, M)
+      for _, run in ipairs(atEnd) do
+        run()
+      end
       if vim.v.errmsg ~= '' then
         io.stdout:write('errmsg: ' .. vim.v.errmsg .. '\n')
       end

@@ -24,6 +24,9 @@ local function open(t, columns, lines, setup)
     ),
     init
   )
+  t.after(function()
+    vim.system({ tmux, '-S', self.socket, 'kill-server' }):wait()
+  end)
   self:run(
     '-f',
     '/dev/null',
@@ -155,7 +158,7 @@ return {
       term:snapshot('keys')
       term:type('q')
       term:type('\r')
-      term:sees('coderag 2')
+      term:sees('shop/carts.py   ')
       term:snapshot('opened')
       term:close()
     end,

@@ -153,7 +153,8 @@ end
 ---@return boolean opened
 function M.open(c, preferred)
   local path = vim.uri_to_fname(c.uri)
-  local bufnr = vim.fn.bufadd(path)
+  -- By its short name, as :edit would show it.
+  local bufnr = vim.fn.bufadd(vim.fn.fnamemodify(path, ':.'))
   if not vim.api.nvim_buf_is_loaded(bufnr) then
     if not vim.uv.fs_stat(path) then
       vim.notify(('coderag: %s is gone'):format(c.path), vim.log.levels.WARN)
@@ -193,17 +194,24 @@ function M.preview(c, border)
   local shown = vim.list_slice(lines, first, math.min(last, first + 199))
   local name = ('%s:%d-%d'):format(c.path, first, last)
   local title = name .. (c.symbol and ('  ' .. c.symbol) or '') .. (state == 'exact' and '' or '  ' .. state)
+  local widest = math.floor(vim.o.columns * 0.8)
   local _, win = vim.lsp.util.open_floating_preview(shown, '', {
     border = border,
     title = ' ' .. title .. ' ',
     focus_id = 'coderag.preview',
     wrap = false,
-    max_width = math.floor(vim.o.columns * 0.8),
+    max_width = widest,
     max_height = math.floor(vim.o.lines * 0.6),
   })
   if not win then
     return
   end
+  -- Neovim makes it no wider than the answer's window; code needs more.
+  local width = vim.api.nvim_win_get_width(win)
+  for _, line in ipairs(shown) do
+    width = math.max(width, math.min(widest, vim.fn.strdisplaywidth(line)))
+  end
+  vim.api.nvim_win_set_width(win, width)
   local bufnr = vim.api.nvim_win_get_buf(win)
   local filetype = vim.filetype.match({ filename = vim.uri_to_fname(c.uri), contents = lines })
   local language = filetype and vim.treesitter.language.get_lang(filetype)
