@@ -57,6 +57,20 @@ return {
         t.eq(linesAtCursor(one.text), one.text, 'the lines there')
       end
       t.eq(#vim.api.nvim_list_wins(), 2, 'the number of windows')
+      vim.api.nvim_win_set_width(answer, 30)
+      require('coderag.answer').show(c)
+      local notes, shown = vim.api.nvim_create_namespace('coderag.notes'), ''
+      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(c.bufnr, notes, 0, -1, { details = true })) do
+        for _, line in ipairs(mark[4].virt_lines or {}) do
+          local note = table.concat(vim.tbl_map(function(chunk)
+            return chunk[1]
+          end, line))
+          t.ok(vim.fn.strdisplaywidth(note) <= 30, ('%q fits a narrow window'):format(note))
+          shown = shown .. note .. '\n'
+        end
+      end
+      t.contains(shown, '68 files', 'the notes')
+      t.contains(shown, 'all keys', 'the notes')
     end,
   },
   {

@@ -127,15 +127,44 @@ local function progress(coverage)
   return ('%s indexed so far, looking for more'):format(plural(coverage.indexed, 'file'))
 end
 
---- What the answer rests on, in one line.
+--- The columns of the narrowest window of a buffer.
+local function columns(bufnr)
+  local width = vim.o.columns
+  for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
+    width = math.min(width, vim.api.nvim_win_get_width(win))
+  end
+  return width
+end
+
+--- Puts pieces of text into as few virtual lines as a width allows: Neovim
+--- wraps none.
+---@param pieces [string, string][][] each stays on one line
+---@param separator string
+---@return [string, string][][]
+local function lay(pieces, separator, width)
+  local lines, used = {}, 0
+  for _, piece in ipairs(pieces) do
+    local wide = 0
+    for _, chunk in ipairs(piece) do
+      wide = wide + vim.fn.strdisplaywidth(chunk[1])
+    end
+    if #lines == 0 or used + vim.fn.strdisplaywidth(separator) + wide > width then
+      lines[#lines + 1], used = {}, wide
+    else
+      table.insert(lines[#lines], { separator, 'CoderagNote' })
+      used = used + vim.fn.strdisplaywidth(separator) + wide
+    end
+    vim.list_extend(lines[#lines], piece)
+  end
+  return lines
+end
+
+--- What the answer rests on.
 ---@param turn coderag.Turn
 local function foot(turn)
-  local chunks = {}
+  local pieces = {}
   local function add(text, group)
-    if #chunks > 0 then
-      chunks[#chunks + 1] = { ' · ', 'CoderagNote' }
-    end
-    chunks[#chunks + 1] = { text, group or 'CoderagNote' }
+    pieces[#pieces + 1] = { { text, group or 'CoderagNote' } }
   end
   local r = turn.result
   if turn.state == 'cancelled' then
@@ -163,17 +192,16 @@ local function foot(turn)
       add(total < 1000 and ('%d ms'):format(math.max(1, total)) or ('%.1f s'):format(total / 1000))
     end
   end
-  return chunks
+  return pieces
 end
 
---- The keys worth knowing, in one line.
+--- The keys worth knowing.
 local function hints(turn)
-  local chunks = {}
+  local pieces = {}
   local function add(name, text)
     local key = config.keys(name)[1]
     if key then
-      chunks[#chunks + 1] = { (#chunks > 0 and '  ' or '') .. key, 'CoderagKey' }
-      chunks[#chunks + 1] = { ' ' .. text, 'CoderagNote' }
+      pieces[#pieces + 1] = { { key, 'CoderagKey' }, { ' ' .. text, 'CoderagNote' } }
     end
   end
   if #turn.order > 0 then
@@ -189,7 +217,7 @@ local function hints(turn)
   end
   add('follow_up', 'ask on')
   add('help', 'all keys')
-  return chunks
+  return pieces
 end
 
 ---@param c coderag.Conversation
@@ -254,7 +282,8 @@ local function render(c, turn)
   end
   vim.api.nvim_buf_clear_namespace(c.bufnr, notes, turn.row, -1)
   -- What the answer rests on stands below its question, where it is seen first.
-  local under, below = foot(turn), nil
+  local width = columns(c.bufnr)
+  local under, below = lay(foot(turn), ' · ', width), nil
   if turn.state == 'running' then
     local doing = turn.text ~= '' and 'answering' or turn.request and 'searching' or 'starting the server'
     if turn.waits then
@@ -262,20 +291,23 @@ local function render(c, turn)
       local coverage = status and status.coverage or { indexed = 0, total = 0 }
       doing = 'waiting for the index' .. (coverage.indexed < coverage.total and (' %d/%d'):format(coverage.indexed, coverage.total) or '')
     end
-    below = { { frames[frame] .. ' ' .. doing .. '…', 'CoderagNote' } }
+    local pieces = { { { frames[frame] .. ' ' .. doing .. '…', 'CoderagNote' } } }
     local cancel = config.keys('cancel')[1]
     if cancel then
-      vim.list_extend(below, { { '  ' .. cancel, 'CoderagKey' }, { ' stop', 'CoderagNote' } })
+      pieces[2] = { { cancel, 'CoderagKey' }, { ' stop', 'CoderagNote' } }
     end
+    below = lay(pieces, '  ', width)
   elseif config.get().answer.hints then
-    below = hints(turn)
+    below = lay(hints(turn), '  ', width)
   end
   if below then
-    local lines = turn.text ~= '' and { { { '' } }, below } or { below }
-    vim.api.nvim_buf_set_extmark(c.bufnr, notes, vim.api.nvim_buf_line_count(c.bufnr) - 1, 0, { virt_lines = lines })
+    if turn.text ~= '' then
+      table.insert(below, 1, { { '' } })
+    end
+    vim.api.nvim_buf_set_extmark(c.bufnr, notes, vim.api.nvim_buf_line_count(c.bufnr) - 1, 0, { virt_lines = below })
   end
   if #under > 0 then
-    vim.api.nvim_buf_set_extmark(c.bufnr, notes, turn.row, 0, { virt_lines = { under } })
+    vim.api.nvim_buf_set_extmark(c.bufnr, notes, turn.row, 0, { virt_lines = under })
   end
   vim.api.nvim_buf_set_extmark(c.bufnr, notes, turn.row, 0, { line_hl_group = 'CoderagQuestion', priority = 50 })
   local bottom = vim.api.nvim_buf_line_count(c.bufnr)
@@ -394,6 +426,9 @@ function M.show(c)
   end
   if config.get().answer.window ~= 'current' and config.get().answer.window ~= 'tab' then
     vim.wo[win].winfixbuf = true
+  end
+  if lastTurn(c) then
+    render(c, lastTurn(c)) -- its notes are laid out for this window
   end
   if not config.get().answer.focus and vim.api.nvim_win_is_valid(before) then
     vim.api.nvim_set_current_win(before)
