@@ -6,7 +6,8 @@ times=$1
 shift
 burners=""
 end() { for pid in $burners; do kill "$pid" 2>/dev/null || true; done; }
-trap end EXIT INT TERM
+trap end EXIT
+trap 'exit 130' INT TERM
 for _ in $(seq "$(getconf _NPROCESSORS_ONLN)"); do
   nice -n 5 sh -c 'while :; do :; done' &
   burners="$burners $!"
