@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"coderag-ls/assist"
 	"coderag-ls/cmd/coderag-ls/internal/terminal"
+	"coderag-ls/engine"
 	"coderag-ls/engine/wire"
 )
 
@@ -34,7 +36,7 @@ alone; a question without --continue begins anew.
 
 Where a language model is set (llm.baseUrl and llm.model), it writes the answer from
 what was found; sentences that the cited lines do not support are marked. Where it
-fails, the answer is what was found, with the reason.`,
+fails, the answer is what was found, with the reason. A terminal shows it as it comes.`,
 		Example: `  coderag-ls ask where is the retry delay computed
   coderag-ls ask --lang go --lines 0 "how are cancelled requests answered?"
   coderag-ls ask --continue "and where is it tested?"
@@ -69,14 +71,25 @@ fails, the answer is what was found, with the reason.`,
 				if showPrompt {
 					return a.showPrompt(cmd.Context(), asker, s, params)
 				}
-				r, err := asker.Ask(cmd.Context(), s.view, params, nil)
+				var shown *shownAnswer
+				var emit func(engine.Event)
+				if a.out.Terminal && !a.json && model != wire.LLMNone && asker.Uses() {
+					shown = a.showAnswer()
+					emit = shown.event
+				}
+				r, err := asker.Ask(cmd.Context(), s.view, params, emit)
 				if err != nil {
-					return err
+					return errors.Join(err, shown.end())
 				}
 				a.remember(s, append(turns, wire.Turn{Query: query, Answer: r.Answer}))
-				if a.json {
+				switch {
+				case a.json:
 					err = a.printJSON(r)
-				} else {
+				case shown != nil:
+					if err = shown.end(); err == nil {
+						err = a.print(a.restText(r, shown.cited, lines, time.Since(start)))
+					}
+				default:
 					err = a.print(a.answerText(r, lines, time.Since(start)))
 				}
 				if err == nil && r.NoAnswer {
@@ -133,9 +146,13 @@ func (a *app) jsonFlag(cmd *cobra.Command) {
 // answerText is an answer for people: the text, the cited lines, and how
 // complete the index was.
 func (a *app) answerText(r wire.AskResult, lines int, took time.Duration) string {
-	var b strings.Builder
 	cited := newCited(a.out, r.Citations)
-	b.WriteString(a.out.Markdown(r.Answer, cited))
+	return a.out.Markdown(r.Answer, cited) + a.restText(r, cited, lines, took)
+}
+
+// restText is what stands below an answer.
+func (a *app) restText(r wire.AskResult, cited *cited, lines int, took time.Duration) string {
+	var b strings.Builder
 	heading := "\n" + a.out.Paint(terminal.Heading, "Also cited") + "\n"
 	for _, c := range r.Citations {
 		if cited.quoted[c.ID] || lines == 0 || c.StartLine == c.EndLine && strings.Contains(r.Answer, strings.TrimSpace(c.Text)) {

@@ -22,39 +22,8 @@ type Citations interface {
 // Markdown that answers are written in, not all of it; what it does not know is
 // shown as it stands, and an output without colours gets the Markdown itself.
 func (o *Output) Markdown(text string, cites Citations) string {
-	text = strings.TrimRight(o.Text(text), "\n")
-	var b strings.Builder
-	last := ""  // citation
-	fence := "" // that began the code block
-	var block []string
-	for line := range strings.SplitSeq(text, "\n") {
-		mark := fenceOf(line)
-		switch {
-		case fence != "" && strings.HasPrefix(mark, fence) && strings.Trim(line, " "+fence[:1]) == "":
-			first, quoted := cites.FirstLine(last, block)
-			if !quoted {
-				first = 0
-			}
-			o.code(&b, block, first)
-			fence, block = "", nil
-		case fence != "":
-			block = append(block, line)
-		case mark != "":
-			fence = mark
-		default:
-			if all := citation.FindAllString(line, -1); len(all) > 0 {
-				last = strings.Trim(all[len(all)-1], "[]")
-			}
-			o.block(&b, line, cites)
-		}
-	}
-	if fence != "" {
-		o.code(&b, block, 0)
-	}
-	if !o.colors {
-		return text + "\n"
-	}
-	return b.String()
+	s := o.Stream(cites)
+	return s.Add(text) + s.End()
 }
 
 // code shows a code block, numbered from first unless that is 0.
@@ -81,15 +50,12 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// block shows one line of Markdown outside of code blocks.
-func (o *Output) block(b *strings.Builder, line string, cites Citations) {
+// begin shows how one line of Markdown outside of code blocks begins: what
+// stands before its first row and the others, and the rest of the line.
+func (o *Output) begin(line string) (first, rest, text string) {
 	trimmed := strings.TrimLeft(line, " ")
 	indent := line[:len(line)-len(trimmed)]
-	if level := len(trimmed) - len(strings.TrimLeft(trimmed, "#")); level > 0 && level <= 6 && strings.HasPrefix(trimmed[level:], " ") {
-		b.WriteString(o.Paint(Heading, strings.TrimSpace(trimmed[level:])) + "\n")
-		return
-	}
-	first, rest := indent, indent
+	first, rest = indent, indent
 	switch marker := listMarker(trimmed); {
 	case marker == "- " || marker == "* " || marker == "+ ":
 		first, rest, trimmed = indent+"• ", indent+"  ", trimmed[2:]
@@ -99,7 +65,17 @@ func (o *Output) block(b *strings.Builder, line string, cites Citations) {
 		first, trimmed = indent+o.Paint(Dim, "│ "), trimmed[2:]
 		rest = first
 	}
-	o.wrap(b, first, rest, o.spans(trimmed, cites))
+	return first, rest, trimmed
+}
+
+// heading returns the text of a heading.
+func heading(line string) (string, bool) {
+	trimmed := strings.TrimLeft(line, " ")
+	level := len(trimmed) - len(strings.TrimLeft(trimmed, "#"))
+	if level == 0 || level > 6 || !strings.HasPrefix(trimmed[level:], " ") {
+		return "", false
+	}
+	return strings.TrimSpace(trimmed[level:]), true
 }
 
 var ordered = regexp.MustCompile(`^[0-9]{1,3}[.)] `)
@@ -161,11 +137,15 @@ func (o *Output) spans(line string, cites Citations) []word {
 	return words
 }
 
-// wrap writes words in lines of at most the output's width.
-func (o *Output) wrap(b *strings.Builder, first, rest string, words []word) {
-	limit := min(o.Width, maxWidth) - uniseg.StringWidth(rest)
-	b.WriteString(first)
-	column := 0
+// row sets words in lines of at most a width, as they come.
+type row struct {
+	rest   string // before each line but the first
+	limit  int    // columns
+	column int
+}
+
+// add writes words; what is glued to each other must come at once.
+func (r *row) add(b *strings.Builder, words []word) {
 	for i := 0; i < len(words); {
 		end, width := i+1, words[i].width
 		for end < len(words) && words[end].glued {
@@ -173,17 +153,16 @@ func (o *Output) wrap(b *strings.Builder, first, rest string, words []word) {
 			end++
 		}
 		switch {
-		case column > 0 && column+1+width > limit:
-			b.WriteString("\n" + rest)
-			column = 0
-		case column > 0:
+		case r.column > 0 && r.column+1+width > r.limit:
+			b.WriteString("\n" + r.rest)
+			r.column = 0
+		case r.column > 0:
 			b.WriteString(" ")
-			column++
+			r.column++
 		}
 		for ; i < end; i++ {
 			b.WriteString(words[i].shown)
 		}
-		column += width
+		r.column += width
 	}
-	b.WriteString("\n")
 }
