@@ -17,6 +17,8 @@ const editor = new Editor('ui');
 copyRepository(repository, path.join(editor.workspace, 'cobra'));
 const folder = path.join(editor.workspace, 'cobra');
 editor.settings();
+// This editor lets no participant answer where it has no language model at all.
+fs.cpSync(new URL('../host/model', import.meta.url), path.join(editor.dir, 'extensions/coderag-tests.test-model-0.0.1'), { recursive: true });
 editor.install(path.resolve(vsix));
 await editor.start(['--default-folder', folder]);
 const page = await editor.browse();
@@ -56,6 +58,7 @@ async function palette(title) {
 }
 
 async function openFile(name) {
+  await palette('View: Focus First Editor Group'); // the panel's group is the panel's
   await page.keyboard.press('Control+P');
   await input().waitFor();
   await input().fill(name);
@@ -146,12 +149,12 @@ await step('the panel is used by the keyboard alone', async () => {
   await panel().locator('#question').fill('');
 });
 
-for (const [theme, kind] of [['Default Light Modern', 'light'], ['Default Dark Modern', 'dark'], ['Default High Contrast', 'contrast']]) {
+for (const [theme, kind] of [['Light Modern', 'light'], ['Dark High Contrast', 'contrast'], ['Dark Modern', 'dark']]) {
   await step(`no serious finding of axe: ${kind}`, async () => {
     await palette('Preferences: Color Theme');
     await input().waitFor();
-    await input().fill(theme.replace('Default ', ''));
-    await rows().first().waitFor();
+    await input().fill(theme);
+    await rows().filter({ hasText: theme }).first().waitFor();
     await page.keyboard.press('Enter');
     await panel().locator(`body.vscode-${kind === 'contrast' ? 'high-contrast' : kind}`).waitFor();
     for (const details of await panel().locator('article:first-of-type details:not([open]) > summary').all()) await details.click();
@@ -183,6 +186,29 @@ await step('insert a cited snippet from the panel, and undo', async () => {
   await shot('inserted');
   await page.keyboard.press('Control+Z');
   await page.locator('.view-line').filter({ hasText: 'sha256:' }).first().waitFor({ state: 'detached' });
+});
+
+await step('the light bulb mends a citation whose lines moved', async () => {
+  await openFile('zsh_completions.go');
+  await goTo(1, 1);
+  const insert = panel().locator('article.done').first().locator('details.sources [data-act=insert]').first();
+  await insert.click();
+  const inserted = page.locator('.view-line').filter({ hasText: 'sha256:' }).first();
+  await inserted.waitFor();
+  const [, name, first, last] = /([\w.]+\.go):(\d+)-(\d+)/.exec(await inserted.innerText());
+  await openFile(name);
+  await goTo(1, 1);
+  await page.keyboard.type('// one more line\n');
+  await openFile('zsh_completions.go');
+  await page.locator('.squiggly-info, .squiggly-warning, .squiggly-hint, .squiggly-error').first().waitFor();
+  await palette('Go to Next Problem (Error, Warning, Info)');
+  await page.keyboard.press('Control+.');
+  const fix = page.locator('.action-widget').getByText('Update range').first();
+  await fix.waitFor();
+  await shot('quickfix');
+  await fix.click();
+  await page.locator('.view-line').filter({ hasText: `${name}:${Number(first) + 1}-${Number(last) + 1}` }).first().waitFor();
+  await page.keyboard.press('Escape');
 });
 
 await step('search as you type, and go there', async () => {
@@ -219,6 +245,17 @@ await step('@coderag answers in the chat', async () => {
   await page.keyboard.press('Enter');
   await page.locator('.interactive-response, .interactive-item-container').filter({ hasText: 'command.go' }).first().waitFor();
   await shot('chat');
+});
+
+await step('a missing program is told, with what to do', async () => {
+  const machine = path.join(editor.userData, 'Machine/settings.json');
+  fs.mkdirSync(path.dirname(machine), { recursive: true });
+  fs.writeFileSync(machine, JSON.stringify({ 'coderag.server.path': '/nowhere/coderag-ls' }));
+  const told = page.locator('.notifications-toasts .notification-list-item').filter({ hasText: 'There is no program at /nowhere/coderag-ls' }).first();
+  await told.waitFor();
+  await shot('missing');
+  await told.getByText('Open Setting').click();
+  await page.locator('.tab.active').filter({ hasText: 'Settings' }).waitFor();
 });
 
 await editor.close();
