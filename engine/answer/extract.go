@@ -78,7 +78,7 @@ func Extract(ctx context.Context, in Input) (Answer, error) {
 		m.room = config.Default().Answer.MaxCitations
 	}
 	m.asked = newAsked(in.Tokenizer, in.Snapshot.Parts(), in.Snapshot.Len(), in.Analysis.Terms, in.Analysis.Names)
-	hits := m.standing(ctx)
+	hits := m.standing(ctx, in.Result.Hits)
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
 	}
@@ -87,7 +87,7 @@ func Extract(ctx context.Context, in Input) (Answer, error) {
 		return Answer{Markdown: m.out.String(), Citations: []wire.Citation{}, Dropped: m.v.Dropped, FollowUps: []string{}, NoAnswer: true}, nil
 	}
 	if in.Analysis.Intent != query.FindUsage || !m.usageAnswer(ctx, hits) {
-		m.definitionAnswer(ctx, byOdds(hits))
+		m.definitionAnswer(ctx, byOdds(append(hits, m.standing(ctx, in.Result.Further)...)))
 	}
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
@@ -115,9 +115,9 @@ type hit struct {
 const maxRead = 16
 
 // standing locates the hits' chunks; those that are gone fall away.
-func (m *maker) standing(ctx context.Context) []hit {
+func (m *maker) standing(ctx context.Context, hits []search.Hit) []hit {
 	var out []hit
-	for _, h := range m.in.Result.Hits {
+	for _, h := range hits {
 		d := m.in.Snapshot.Doc(h.Ref)
 		if _, read := m.v.files[d.File]; !read && m.v.read >= maxRead {
 			continue

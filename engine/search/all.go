@@ -86,6 +86,14 @@ func join(results []Result) Result {
 			all.Timings[stage] = max(all.Timings[stage], ms) // they ran at the same time
 		}
 	}
+	for i := range results {
+		for _, h := range results[i].Further {
+			if _, seen := at[h.Ref]; !seen {
+				at[h.Ref] = -1
+				all.Further = append(all.Further, h)
+			}
+		}
+	}
 	all.Fallback, all.Degraded = strings.Join(fallbacks, "; "), strings.Join(degraded, "; ")
 	return all
 }

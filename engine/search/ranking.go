@@ -285,11 +285,10 @@ func (r *ranking) files() []FileScore {
 // hits orders the chunks: the best of each file by the file's score, further
 // ones of the same file behind with decay. The cut is of files: further chunks of
 // one that is relevant enough stay above it.
-func (r *ranking) hits(topK int, relevance float64) []Hit {
+func (r *ranking) hits(topK int, relevance float64) (hits, further []Hit) {
 	if len(r.cands) == 0 {
-		return nil
+		return nil, nil
 	}
-	var hits []Hit
 	top, least := r.cands[0].score, r.in.Settings.MinRelevance
 	for _, c := range r.cands {
 		base, share := logistic(logit(relevance)+(c.score-top)/scoreScale), math.Exp((c.score-top)/shareScale)
@@ -310,7 +309,9 @@ func (r *ranking) hits(topK int, relevance float64) []Hit {
 		}
 	}
 	slices.SortFunc(hits, compareHits(r.in.Snapshot))
-	return hits[:min(topK, len(hits))]
+	topK = min(topK, len(hits))
+	hits, further = hits[:topK:topK], hits[topK:]
+	return hits, further[:min(len(further), maxFurther)]
 }
 
 const (
@@ -329,6 +330,8 @@ const (
 	passageScale = 8.0
 	// maxPerFile is how many chunks of one file are shown.
 	maxPerFile = 4
+	// maxFurther is how many hits after the asked for are told apart.
+	maxFurther = 30
 )
 
 // pathCosine is the cosine of the question to a file's path, 0 where there is

@@ -61,7 +61,10 @@ type Input struct {
 // Result is what a search found.
 type Result struct {
 	// Hits in total order, best first.
-	Hits       []Hit
+	Hits []Hit
+	// Further are the next hits, for an answer, which tells the lines most likely to
+	// answer in whichever file they are.
+	Further    []Hit
 	Candidates wire.Candidates
 	// Fallback tells which filters had to be dropped because nothing passed
 	// them, "" if none.
@@ -165,7 +168,7 @@ func (s *Searcher) Search(ctx context.Context, in Input) (Result, error) {
 	res.Files = r.files()
 	res.Signals = r.signals()
 	res.Relevance = res.Signals.relevance(len(r.near) > 0)
-	res.Hits = r.hits(in.wanted(topK), res.Relevance)
+	res.Hits, res.Further = r.hits(in.wanted(topK), res.Relevance)
 	stage("rank")
 	return res, ctx.Err()
 }
