@@ -23,7 +23,7 @@ async def started(name, workspace, tmp_path):
         workspace_folders=[t.WorkspaceFolder(workspace.as_uri(), workspace.name)],
     )
     client.told = asyncio.Queue()
-    client.feature("coderag/statusChanged")(client.told.put_nowait)
+    client.feature("coderag/statusChanged")(lambda status: client.told.put_nowait(status))
     client.init_result = await client.initialize_session(params)
     await call(client, "coderag/sync", {"scan": True})
     return client
