@@ -140,7 +140,7 @@ export class Ctx implements vscode.Disposable {
     const first = problem === undefined ? 'Restart Server' : problem === 'notFound' || fromSetting ? 'Open Setting' : 'Try Again';
     void vscode.window.showErrorMessage(`coderag: ${this.failure}`, first, 'Open Log').then((choice) => {
       if (choice === 'Open Log') this.log.show();
-      else if (choice === 'Open Setting') void vscode.commands.executeCommand('workbench.action.openSettings', 'coderag.server.path');
+      else if (choice === 'Open Setting') void openSetting('coderag.server.path');
       else if (choice !== undefined) void this.restart();
     });
   }
@@ -149,6 +149,13 @@ export class Ctx implements vscode.Disposable {
     this.changed.dispose();
     this.log.dispose();
   }
+}
+
+/** Shows a machine's setting: in a remote window it is not among the user's. */
+function openSetting(query: string): Thenable<unknown> {
+  return vscode.env.remoteName === undefined
+    ? vscode.commands.executeCommand('workbench.action.openSettings', query)
+    : vscode.commands.executeCommand('workbench.action.openRemoteSettings', { query });
 }
 
 /** Where a key lies in the editor's secret store: it belongs to one address. */

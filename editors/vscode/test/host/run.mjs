@@ -21,7 +21,7 @@ for (const suite of (process.env.SUITE ?? 'single multi').split(' ')) {
     const tests = path.join(editor.dir, 'tests');
     await build({ entryPoints: [path.join(here, 'suite.ts')], outfile: path.join(tests, 'index.js'), bundle: true, platform: 'node', format: 'cjs', target: 'node20', external: ['vscode'], logLevel: 'warning' });
     fs.writeFileSync(path.join(tests, 'suite.json'), JSON.stringify({ suite, scratch: editor.dir, only: process.env.TEST ?? '' }));
-    fs.cpSync(path.join(here, 'model'), path.join(editor.dir, 'extensions/coderag-tests.test-model-0.0.1'), { recursive: true });
+    editor.installFolder(path.join(here, 'model'));
     copyRepository(repository, path.join(editor.workspace, 'cobra'));
     fs.cpSync(path.join(here, 'notes'), path.join(editor.workspace, 'notes'), { recursive: true });
     const workspace = path.join(editor.workspace, 'both.code-workspace');

@@ -52,6 +52,18 @@ export class Editor {
     execFileSync(node, [server, ...this.arguments, '--install-extension', vsix], { env: this.env, stdio: ['ignore', 'pipe', 'inherit'] });
   }
 
+  /** Installs an extension that is not packaged. */
+  installFolder(from) {
+    const { publisher, name, version } = JSON.parse(fs.readFileSync(path.join(from, 'package.json'), 'utf8'));
+    const relativeLocation = `${publisher}.${name}-${version}`;
+    const to = path.join(this.dir, 'extensions', relativeLocation);
+    fs.cpSync(from, to, { recursive: true });
+    const list = path.join(this.dir, 'extensions/extensions.json');
+    const known = fs.existsSync(list) ? JSON.parse(fs.readFileSync(list, 'utf8')) : [];
+    known.push({ identifier: { id: `${publisher}.${name}` }, version, location: { $mid: 1, path: to, scheme: 'file' }, relativeLocation });
+    fs.writeFileSync(list, JSON.stringify(known));
+  }
+
   async start(more = []) {
     const port = await freePort();
     this.address = `127.0.0.1:${port}`;

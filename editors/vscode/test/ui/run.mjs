@@ -3,6 +3,7 @@
 import { panelFindings } from './axe.mjs';
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { copyRepository, Editor, until } from '../lib/editor.mjs';
 
 const [vsix, repository] = process.argv.slice(2);
@@ -18,8 +19,8 @@ copyRepository(repository, path.join(editor.workspace, 'cobra'));
 const folder = path.join(editor.workspace, 'cobra');
 editor.settings();
 // This editor lets no participant answer where it has no language model at all.
-fs.cpSync(new URL('../host/model', import.meta.url), path.join(editor.dir, 'extensions/coderag-tests.test-model-0.0.1'), { recursive: true });
 editor.install(path.resolve(vsix));
+editor.installFolder(fileURLToPath(new URL('../host/model', import.meta.url)));
 await editor.start(['--default-folder', folder]);
 const page = await editor.browse();
 page.setDefaultTimeout(limit);
@@ -49,12 +50,17 @@ const input = () => page.locator('.quick-input-widget:visible input').first();
 const rows = () => page.locator('.quick-input-list .monaco-list-row');
 const panel = () => page.frameLocator('iframe.webview.ready').first().frameLocator('#active-frame');
 
+/** Chooses the row with this label; what Enter takes may still be a row of the list before. */
+async function choose(label) {
+  const exact = new RegExp(`^${label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
+  await page.locator('.quick-input-list .monaco-list-row .label-name').filter({ hasText: exact }).first().click();
+}
+
 async function palette(title) {
   await page.keyboard.press('F1');
   await input().waitFor();
   await input().fill(`>${title}`);
-  await rows().filter({ hasText: title }).first().waitFor();
-  await page.keyboard.press('Enter');
+  await choose(title);
 }
 
 async function openFile(name) {
@@ -62,8 +68,7 @@ async function openFile(name) {
   await page.keyboard.press('Control+P');
   await input().waitFor();
   await input().fill(name);
-  await rows().filter({ hasText: name }).first().waitFor();
-  await page.keyboard.press('Enter');
+  await choose(name);
   await page.locator('.tab.active').filter({ hasText: name }).waitFor();
 }
 
@@ -154,8 +159,7 @@ for (const [theme, kind] of [['Light Modern', 'light'], ['Dark High Contrast', '
     await palette('Preferences: Color Theme');
     await input().waitFor();
     await input().fill(theme);
-    await rows().filter({ hasText: theme }).first().waitFor();
-    await page.keyboard.press('Enter');
+    await choose(theme);
     await panel().locator(`body.vscode-${kind === 'contrast' ? 'high-contrast' : kind}`).waitFor();
     for (const details of await panel().locator('article:first-of-type details:not([open]) > summary').all()) await details.click();
     const violations = await panelFindings(page);
@@ -255,7 +259,7 @@ await step('a missing program is told, with what to do', async () => {
   await told.waitFor();
   await shot('missing');
   await told.getByText('Open Setting').click();
-  await page.locator('.tab.active').filter({ hasText: 'Settings' }).waitFor();
+  await page.locator('.setting-item').filter({ hasText: 'Path' }).first().waitFor();
 });
 
 await editor.close();
