@@ -304,6 +304,9 @@ func (r *ranking) hits(topK int, relevance float64) (hits, further []Hit) {
 			p := &c.passages[i]
 			if n > 0 {
 				decay *= passageDecay * math.Exp((p.score-best)/passageScale)
+				if decay < leastPassage {
+					break
+				}
 			}
 			hits = append(hits, Hit{Ref: p.ref, Score: least + (base-least)*decay, Share: share * decay, Odds: p.score, Why: append(r.why(c, p), c.placed.why...), Lead: n == 0})
 		}
@@ -328,6 +331,9 @@ const (
 	// passageScale is how many points of a chunk's score are one unit of the log
 	// of what a further chunk keeps.
 	passageScale = 8.0
+	// leastPassage is what a further chunk must keep to be told at all: the header of
+	// a file answers nothing that one of its functions answers.
+	leastPassage = 0.1
 	// maxPerFile is how many chunks of one file are shown.
 	maxPerFile = 4
 	// maxFurther is how many hits after the asked for are told apart.
