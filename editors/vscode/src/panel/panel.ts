@@ -33,6 +33,9 @@ export class AnswerPanel implements vscode.Disposable {
       this.opener,
       recent.onChanged(() => this.post({ type: 'recent', recent: this.questions() })),
       vscode.window.onDidChangeActiveColorTheme(() => void this.sendColors()),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration('workbench') || event.affectsConfiguration('window')) void this.sendColors(); // the theme's name comes after the theme
+      }),
       vscode.window.registerWebviewPanelSerializer(viewType, { deserializeWebviewPanel: (panel) => Promise.resolve(this.adopt(panel)) }),
     );
   }

@@ -18,7 +18,7 @@ const editor = new Editor('ui');
 copyRepository(repository, path.join(editor.workspace, 'cobra'));
 const folder = path.join(editor.workspace, 'cobra');
 editor.settings();
-// This editor lets no participant answer where it has no language model at all.
+// This editor lets no participant answer where it has no language model at all; one that is installed is not enough yet.
 editor.install(path.resolve(vsix));
 editor.installFolder(fileURLToPath(new URL('../host/model', import.meta.url)));
 await editor.start(['--default-folder', folder]);
@@ -162,8 +162,12 @@ for (const [theme, kind] of [['Light Modern', 'light'], ['Dark High Contrast', '
     await choose(theme);
     await panel().locator(`body.vscode-${kind === 'contrast' ? 'high-contrast' : kind}`).waitFor();
     for (const details of await panel().locator('article:first-of-type details:not([open]) > summary').all()) await details.click();
-    const violations = await panelFindings(page);
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    let serious = [];
+    // The colours of code come after the theme.
+    await until('axe finds nothing serious', async () => {
+      serious = (await panelFindings(page)).filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      return serious.length === 0;
+    }, 15_000).catch(() => undefined);
     await shot(`panel-${kind}`);
     check(serious.length === 0, JSON.stringify(serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html, any }) => [html.slice(0, 160), any?.[0]?.message])]), null, 1));
   });
@@ -171,7 +175,7 @@ for (const [theme, kind] of [['Light Modern', 'light'], ['Dark High Contrast', '
 
 await step('explain from the hover', async () => {
   await openFile('command.go');
-  await goTo(help, lines[help - 1].indexOf('InitDefaultHelpCmd') + 3);
+  await goTo(help, lines[help - 1].replaceAll('\t', '    ').indexOf('InitDefaultHelpCmd') + 3); // columns as they are seen
   await page.keyboard.press('Control+K');
   await page.keyboard.press('Control+I');
   const hover = page.locator('.monaco-hover:visible').filter({ hasText: 'Explain with citations' }).first();
