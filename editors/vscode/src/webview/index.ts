@@ -101,9 +101,14 @@ function done(button: HTMLElement, run: () => void): void {
   run();
   const before = button.textContent;
   if (before === 'Copied') return;
+  const label = button.getAttribute('aria-label');
   button.textContent = 'Copied';
+  button.removeAttribute('aria-label'); // a name must hold the text that is seen
   say('Copied');
-  setTimeout(() => (button.textContent = before), 1500);
+  setTimeout(() => {
+    button.textContent = before;
+    if (label !== null) button.setAttribute('aria-label', label);
+  }, 1500);
 }
 
 function say(text: string): void {
