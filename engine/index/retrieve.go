@@ -162,7 +162,7 @@ func (s *Snapshot) VectorScores(fingerprint string, query []float32, refs []Ref)
 func (s *Snapshot) ContentScores(fingerprint string, query []float32, f *File, refs []Ref) (scores []float64, whole float64, ok bool) {
 	path := f.PathVectors[fingerprint]
 	scores = make([]float64, len(refs))
-	sum, row := make([]float64, len(query)), make([]float32, 0, len(query))
+	sum, row := make([]float32, len(query)), make([]float32, 0, len(query))
 	for i, r := range refs {
 		list := listOf(s.lists[r.Part], fingerprint)
 		if list == nil {
@@ -176,31 +176,57 @@ func (s *Snapshot) ContentScores(fingerprint string, query []float32, f *File, r
 			path = list.path(at)
 		}
 		row = list.Matrix.AppendRow(row[:0], at)
-		norm, weight := list.Norms[at], list.Model.PathWeight
-		ok = true
-		var dot, length float64
-		for j, x := range row {
-			c := norm * x
-			if path != nil {
-				c -= weight * path[j]
-			}
-			sum[j] += float64(c)
-			dot += float64(c) * float64(query[j])
-			length += float64(c) * float64(c)
+		without, weight := path, list.Model.PathWeight
+		if without == nil {
+			without, weight = row, 0
 		}
-		if length > 0 {
-			scores[i] = dot / math.Sqrt(length)
+		ok = true
+		if dot, length := addContent(sum, row, without, query, list.Norms[at], weight); length > 0 {
+			scores[i] = float64(dot) / math.Sqrt(float64(length))
 		}
 	}
 	var dot, length float64
 	for j, c := range sum {
-		dot += c * float64(query[j])
-		length += c * c
+		dot += float64(c) * float64(query[j])
+		length += float64(c) * float64(c)
 	}
 	if length > 0 {
 		whole = dot / math.Sqrt(length)
 	}
 	return scores, whole, ok
+}
+
+// addContent adds norm*row - weight*path to sum, and returns that vector's product
+// with the query and its squared length. All have the same length. Four sums at a
+// time do not wait for one another.
+func addContent(sum, row, path, query []float32, norm, weight float32) (dot, length float32) {
+	n := len(row)
+	sum, path, query = sum[:n], path[:n], query[:n]
+	var d, l [4]float32
+	j := 0
+	for ; j+4 <= n; j += 4 {
+		c0, c1 := norm*row[j]-weight*path[j], norm*row[j+1]-weight*path[j+1]
+		c2, c3 := norm*row[j+2]-weight*path[j+2], norm*row[j+3]-weight*path[j+3]
+		sum[j] += c0
+		sum[j+1] += c1
+		sum[j+2] += c2
+		sum[j+3] += c3
+		d[0] += c0 * query[j]
+		d[1] += c1 * query[j+1]
+		d[2] += c2 * query[j+2]
+		d[3] += c3 * query[j+3]
+		l[0] += c0 * c0
+		l[1] += c1 * c1
+		l[2] += c2 * c2
+		l[3] += c3 * c3
+	}
+	for ; j < n; j++ {
+		c := norm*row[j] - weight*path[j]
+		sum[j] += c
+		d[0] += c * query[j]
+		l[0] += c * c
+	}
+	return d[0] + d[1] + d[2] + d[3], l[0] + l[1] + l[2] + l[3]
 }
 
 // PathScore is the cosine of a unit query vector to a file's path, 0 where its
