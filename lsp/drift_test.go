@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
@@ -124,6 +125,16 @@ func (d *drifting) want(name string, want ...string) {
 	if got := d.said(name); !slices.Equal(got, append([]string{}, want...)) {
 		d.t.Errorf("%s: %q, want %q", name, got, want)
 	}
+}
+
+// becomes waits until a document has the diagnostics: the server asks the client
+// for changed settings before it obeys them.
+func (d *drifting) becomes(name string, want ...string) {
+	d.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && !slices.Equal(d.said(name), append([]string{}, want...)); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	d.want(name, want...)
 }
 
 func (d *drifting) insert(name, below, citation string) {
@@ -381,9 +392,9 @@ func TestDriftSetting(t *testing.T) {
 			d.Notify("workspace/didChangeConfiguration", map[string]any{"settings": nil})
 		}
 		set(true)
-		d.want("b.go", "changed: the cited lines have changed")
+		d.becomes("b.go", "changed: the cited lines have changed")
 		set(false)
-		d.want("b.go")
+		d.becomes("b.go")
 	}
 }
 
