@@ -243,13 +243,14 @@ func (r *ranking) features() {
 // words are in all rows of a file, and say nothing where names mean nothing.
 // first is fContentMax or fSlowContentMax, which the others follow.
 func (r *ranking) contentFeatures(c *candidate, l *list, first int) {
-	refs := make([]index.Ref, len(c.passages))
-	for i := range c.passages {
-		refs[i] = c.passages[i].ref
-	}
-	scores, whole, ok := r.in.Snapshot.ContentScores(l.model.Fingerprint, l.query, c.file, refs)
+	scores, whole, ok := r.in.Snapshot.ContentScores(l.model.Fingerprint, l.query, c.file, c.refs)
 	if !ok {
 		return
+	}
+	if l == r.near[0] {
+		for i, x := range scores {
+			c.passages[i].content = x
+		}
 	}
 	f := c.features[first : first+4] // best, mean, first, whole
 	f[2], f[3] = scores[0], whole

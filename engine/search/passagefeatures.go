@@ -99,8 +99,10 @@ func (r *ranking) newFilePassages(c *candidate, rank int) filePassages {
 			f.whole[i], f.lines[i] = groups, lines
 		}
 	}
-	if rank <= passageFiles {
-		r.contents(c)
+	if rank > passageFiles {
+		for i := range c.passages {
+			c.passages[i].content = 0
+		}
 	}
 	words := func(p *passage) float64 { return p.words }
 	near := func(p *passage) float64 { return p.near[0] }
@@ -109,25 +111,6 @@ func (r *ranking) newFilePassages(c *candidate, rank int) filePassages {
 	f.bestWords, f.bestNear, f.bestContent = best(c.passages, words)[0], best(c.passages, near)[0], best(c.passages, content)[0]
 	f.bestSlow = best(c.passages, func(p *passage) float64 { return p.near[1] })[0]
 	return f
-}
-
-// contents compares the question with the chunks of a file without the path's
-// words.
-func (r *ranking) contents(c *candidate) {
-	if len(r.near) == 0 {
-		return
-	}
-	refs := make([]index.Ref, len(c.passages))
-	for i := range c.passages {
-		refs[i] = c.passages[i].ref
-	}
-	l := r.near[0]
-	scores, _, ok := r.in.Snapshot.ContentScores(l.model.Fingerprint, l.query, c.file, refs)
-	for i := range scores {
-		if ok {
-			c.passages[i].content = scores[i]
-		}
-	}
 }
 
 // sameDefinition reports whether b is a further part of the definition that a

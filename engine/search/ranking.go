@@ -34,6 +34,7 @@ type passage struct {
 type candidate struct {
 	file     *index.File
 	passages []passage
+	refs     []index.Ref // of the passages
 	features Features
 	score    float64
 	order    []int // passages, best first
@@ -127,11 +128,12 @@ func (r *ranking) collect() {
 				continue
 			}
 			c.passages = append(c.passages, passage{ref: ref, doc: d})
-			refs = append(refs, ref)
+			c.refs = append(c.refs, ref)
 		}
 		for i := range c.passages {
 			at[c.passages[i].ref] = &c.passages[i]
 		}
+		refs = append(refs, c.refs...)
 	}
 	r.cands = slices.DeleteFunc(r.cands, func(c *candidate) bool { return len(c.passages) == 0 })
 	ranks := rankOf(r.words.hits)
@@ -343,9 +345,5 @@ const (
 // pathCosine is the cosine of the question to a file's path, 0 where there is
 // no vector.
 func (r *ranking) pathCosine(l *list, c *candidate) float64 {
-	refs := make([]index.Ref, len(c.passages))
-	for i := range c.passages {
-		refs[i] = c.passages[i].ref
-	}
-	return r.in.Snapshot.PathScore(l.model.Fingerprint, l.query, c.file, refs)
+	return r.in.Snapshot.PathScore(l.model.Fingerprint, l.query, c.file, c.refs)
 }
