@@ -43,11 +43,7 @@ fails, the answer is what was found, with the reason. A terminal shows it as it 
   echo "what does TestMain do?" | coderag-ls ask --json -`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			query, err := a.question(args)
-			if err != nil {
-				return err
-			}
-			p, err := q.params(cmd, query)
+			p, err := a.searchParams(cmd, &q, args)
 			if err != nil {
 				return err
 			}
@@ -81,7 +77,7 @@ fails, the answer is what was found, with the reason. A terminal shows it as it 
 				if err != nil {
 					return errors.Join(err, shown.end())
 				}
-				a.remember(s, append(turns, wire.Turn{Query: query, Answer: r.Answer}))
+				a.remember(s, append(turns, wire.Turn{Query: p.Query, Answer: r.Answer}))
 				switch {
 				case a.json:
 					err = a.printJSON(r)

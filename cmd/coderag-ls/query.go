@@ -50,9 +50,13 @@ func (q *queryFlags) add(cmd *cobra.Command) {
 	f.StringSliceVar(&q.filters.ChunkTypes, "kind", nil, "only these `kinds` of chunk: function, method, class, ...")
 }
 
-// params are the request of the flags. --top-k is checked here: the wire takes
+// searchParams are the request of the arguments and flags. --top-k is checked here: the wire takes
 // 0 for the default, a person who writes 0 means something else.
-func (q *queryFlags) params(cmd *cobra.Command, query string) (wire.SearchParams, error) {
+func (a *app) searchParams(cmd *cobra.Command, q *queryFlags, args []string) (wire.SearchParams, error) {
+	query, err := a.question(args)
+	if err != nil {
+		return wire.SearchParams{}, err
+	}
 	if cmd.Flags().Changed("top-k") && q.topK < 1 {
 		return wire.SearchParams{}, usagef("--top-k %d is less than 1", q.topK)
 	}

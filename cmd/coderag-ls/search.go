@@ -22,11 +22,7 @@ func (a *app) searchCommand() *cobra.Command {
 		Example: "  coderag-ls search --lang go --top-k 10 parse citation\n  coderag-ls search --why RetryPolicy",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			query, err := a.question(args)
-			if err != nil {
-				return err
-			}
-			p, err := q.params(cmd, query)
+			p, err := a.searchParams(cmd, &q, args)
 			if err != nil {
 				return err
 			}
@@ -39,15 +35,7 @@ func (a *app) searchCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if a.json {
-					err = a.printJSON(r)
-				} else {
-					err = a.print(a.hitsText(r, lines, why, time.Since(start)))
-				}
-				if err == nil && len(r.Hits) == 0 {
-					err = errNothing
-				}
-				return err
+				return a.tellHits(r, lines, why, time.Since(start))
 			})
 		},
 	}
@@ -56,6 +44,20 @@ func (a *app) searchCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&why, "why", false, "say why each hit was found, and its score")
 	a.jsonFlag(cmd)
 	return cmd
+}
+
+// tellHits prints what a search found; finding nothing is an exit status.
+func (a *app) tellHits(r wire.SearchResult, lines int, why bool, took time.Duration) error {
+	var err error
+	if a.json {
+		err = a.printJSON(r)
+	} else {
+		err = a.print(a.hitsText(r, lines, why, took))
+	}
+	if err == nil && len(r.Hits) == 0 {
+		err = errNothing
+	}
+	return err
 }
 
 func (a *app) hitsText(r wire.SearchResult, lines int, why bool, took time.Duration) string {
@@ -91,11 +93,7 @@ func (a *app) contextCommand() *cobra.Command {
 		Example: `  coderag-ls context --budget 4000 "how is the index locked?" | llm`,
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			query, err := a.question(args)
-			if err != nil {
-				return err
-			}
-			p, err := q.params(cmd, query)
+			p, err := a.searchParams(cmd, &q, args)
 			if err != nil {
 				return err
 			}

@@ -51,15 +51,7 @@ directory or to the workspace. The index is brought up to date first.`,
 				if err != nil {
 					return err
 				}
-				if a.json {
-					err = a.printJSON(r)
-				} else {
-					err = a.print(a.hitsText(r, lines, why, time.Since(start)))
-				}
-				if err == nil && len(r.Hits) == 0 {
-					err = errNothing
-				}
-				return err
+				return a.tellHits(r, lines, why, time.Since(start))
 			})
 		},
 	}
