@@ -8,7 +8,7 @@ exports.activate = (context) => {
   if (!vscode.lm?.registerLanguageModelChatProvider) return { asked };
   context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider('coderag-test', {
     provideLanguageModelChatInformation: () => [{
-      id: 'parrot', name: 'Parrot', family: 'parrot', version: '1', maxInputTokens: 100000, maxOutputTokens: 4000, capabilities: {}, isUserSelectable: true,
+      id: 'parrot', name: 'Parrot', family: 'parrot', version: '1', maxInputTokens: 100000, maxOutputTokens: 4000, capabilities: { toolCalling: true }, isUserSelectable: true,
     }],
     provideLanguageModelChatResponse: (model, messages, options, progress) => {
       const text = messages.map((message) => message.content.map((part) => part.value ?? '').join('')).join('\n');
@@ -19,5 +19,7 @@ exports.activate = (context) => {
     },
     provideTokenCount: (model, text) => Promise.resolve(String(text).length / 4),
   }));
+  // The host asks a provider for its models when one is selected, not before: the chat's picker stays empty until then.
+  void vscode.lm.selectChatModels({ vendor: 'coderag-test' });
   return { asked };
 };
