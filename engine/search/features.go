@@ -160,7 +160,12 @@ func (r *ranking) features() {
 	words := r.definers(r.terms.words, true)
 	exact := r.definers(r.an.Names, false)
 	lexRank, nearRank := r.fileRanks()
-	cache := map[string]nameMatch{}
+	r.each(func(w *worker, _ int, c *candidate) {
+		for n, l := range r.near {
+			r.contentFeatures(c, l, [2]int{fContentMax, fSlowContentMax}[n])
+		}
+		r.nameFeatures(c, w)
+	})
 	for _, c := range r.cands {
 		f := &c.features
 		lex := best(c.passages, func(p *passage) float64 { return p.words })
@@ -193,15 +198,12 @@ func (r *ranking) features() {
 				f[fVecMax], f[fVecTop], f[fVecRaw], f[fVecMean] = near[0], top, near[0], mean
 				f[fVecRank], f[fVecPath] = nearRank[n][c.file], r.pathCosine(l, c)
 				f[fVecFirst] = c.passages[0].near[n]
-				r.contentFeatures(c, l, fContentMax)
 			} else {
 				f[fSlowMax], f[fSlowTop], f[fSlowRaw], f[fSlowMean] = near[0], top, near[0], mean
 				f[fSlowRank], f[fSlowPath] = nearRank[n][c.file], r.pathCosine(l, c)
-				r.contentFeatures(c, l, fSlowContentMax)
 			}
 		}
 		lexBest, lexTopBest, rrfBest = max(lexBest, lex[0]), max(lexTopBest, f[fLexTop]), max(rrfBest, f[fRRF])
-		r.nameFeatures(c, cache)
 		for name, files := range exact {
 			if strength := files[c.file]; strength > 0 {
 				f[fDefExact] = 1
@@ -442,13 +444,13 @@ type nameMatch struct {
 }
 
 // match compares a name's stems with the question's.
-func (r *ranking) match(name string, cache map[string]nameMatch) nameMatch {
-	if m, ok := cache[name]; ok {
+func (r *ranking) match(name string, w *worker) nameMatch {
+	if m, ok := w.matches[name]; ok {
 		return m
 	}
 	var m nameMatch
 	var seen []string
-	for _, s := range r.s.tok.Stems(name) {
+	for _, s := range w.stemsOf(name) {
 		if slices.Contains(seen, s) {
 			continue
 		}
@@ -465,13 +467,13 @@ func (r *ranking) match(name string, cache map[string]nameMatch) nameMatch {
 			}
 		}
 	}
-	cache[name] = m
+	w.matches[name] = m
 	return m
 }
 
 // nameFeatures compares the question with the names of the file, its
 // directories and its definitions.
-func (r *ranking) nameFeatures(c *candidate, cache map[string]nameMatch) {
+func (r *ranking) nameFeatures(c *candidate, w *worker) {
 	f := &c.features
 	n := float64(max(1, len(r.terms.list)))
 	base := stem(c.file.Rel)
@@ -482,14 +484,14 @@ func (r *ranking) nameFeatures(c *candidate, cache map[string]nameMatch) {
 			base, dir = path.Base(dir), path.Dir(dir)
 		}
 	}
-	m := r.match(base, cache)
+	m := r.match(base, w)
 	f[fBaseQ] = float64(m.shared) / n
 	f[fBasePrefix] = float64(m.shared+m.prefixed) / n
 	if m.stems > 0 {
 		f[fBaseCover] = float64(m.shared) / float64(m.stems)
 	}
 	if dir != "." {
-		f[fDirQ] = float64(r.match(dir, cache).shared) / n
+		f[fDirQ] = float64(r.match(dir, w).shared) / n
 	}
 	for i := range c.passages {
 		p := &c.passages[i]
@@ -497,7 +499,7 @@ func (r *ranking) nameFeatures(c *candidate, cache map[string]nameMatch) {
 			continue
 		}
 		for _, name := range p.doc.Symbols {
-			if m := r.match(name, cache); m.shared > 0 {
+			if m := r.match(name, w); m.shared > 0 {
 				f[fDefOverlap] = max(f[fDefOverlap], float64(m.shared*m.shared)/float64(m.stems)/n)
 			}
 		}

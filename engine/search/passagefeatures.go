@@ -75,6 +75,7 @@ const passageFiles = 20
 
 // filePassages is what the features of a file's chunks have in common.
 type filePassages struct {
+	names                            *worker
 	c                                *candidate
 	bestWords, bestNear, bestSlow    float64
 	bestContent                      float64
@@ -85,9 +86,9 @@ type filePassages struct {
 	rank                             int
 }
 
-func (r *ranking) newFilePassages(c *candidate, rank int) filePassages {
+func (r *ranking) newFilePassages(w *worker, c *candidate, rank int) filePassages {
 	n := len(c.passages)
-	f := filePassages{c: c, rank: rank, gap: c.score - r.cands[0].score, whole: make([]uint32, n), lines: make([]int, n)}
+	f := filePassages{names: w, c: c, rank: rank, gap: c.score - r.cands[0].score, whole: make([]uint32, n), lines: make([]int, n)}
 	for i := 0; i < n; {
 		p := &c.passages[i]
 		groups, lines, j := p.group, p.doc.EndLine-p.doc.StartLine+1, i+1
@@ -160,13 +161,13 @@ func (r *ranking) passageFeatures(f *filePassages, i int) (x PassageFeatures) {
 		x[pContentRank] = 1 / float64(f.contentRank[i])
 	}
 	if f.rank <= passageFiles { // names take time
-		name := r.said(d.Name)
+		name := r.said(d.Name, f.names)
 		x[pName], x[pNameCover], x[pNameOverlap] = name.question, name.text, name.overlap
 		x[pSymbols] = name.overlap
 		for _, s := range d.Symbols {
-			x[pSymbols] = max(x[pSymbols], r.said(s).overlap)
+			x[pSymbols] = max(x[pSymbols], r.said(s, f.names).overlap)
 		}
-		x[pParent] = r.said(d.Parent).question
+		x[pParent] = r.said(d.Parent, f.names).question
 	}
 	var around float64
 	if i > 0 {
@@ -234,16 +235,16 @@ type said struct {
 
 // said compares a name with the question, synonyms included. Names come again
 // and again: what was found is kept.
-func (r *ranking) said(name string) said {
+func (r *ranking) said(name string, w *worker) said {
 	if name == "" {
 		return said{}
 	}
-	if s, ok := r.names[name]; ok {
+	if s, ok := w.said[name]; ok {
 		return s
 	}
 	var groups uint32
 	var shared, n float64
-	stems := r.s.tok.Stems(name)
+	stems := w.stemsOf(name)
 	for i, s := range stems {
 		if slices.Contains(stems[:i], s) {
 			continue
@@ -260,7 +261,7 @@ func (r *ranking) said(name string) said {
 		s.text = shared / n
 		s.overlap = shared * shared / n / float64(max(1, len(r.an.Stems)))
 	}
-	r.names[name] = s
+	w.said[name] = s
 	return s
 }
 

@@ -12,8 +12,8 @@ import (
 
 // orderPassages scores a file's chunks by how well each answers, and sorts them.
 // rank is the file's, from 1.
-func (r *ranking) orderPassages(c *candidate, rank int) {
-	f := r.newFilePassages(c, rank)
+func (r *ranking) orderPassages(w *worker, c *candidate, rank int) {
+	f := r.newFilePassages(w, c, rank)
 	weights := passageWeights
 	if len(r.near) == 0 {
 		weights = lexicalPassageWeights

@@ -46,20 +46,20 @@ type candidate struct {
 
 // ranking is the state of one search after the lists are there.
 type ranking struct {
-	s      *Searcher
-	in     *Input
-	filter *filter
-	an     *query.Analysis
-	words  *list
-	near   []*list // at most two
-	stats  *lexical.Stats
-	ideal  float64
-	fused  map[index.Ref]float64
-	cands  []*candidate
-	byFile map[*index.File]*candidate
-	terms  questionTerms
-	groups map[string]termGroup
-	names  map[string]said // of definitions
+	s       *Searcher
+	in      *Input
+	filter  *filter
+	an      *query.Analysis
+	words   *list
+	near    []*list // at most two
+	stats   *lexical.Stats
+	ideal   float64
+	fused   map[index.Ref]float64
+	cands   []*candidate
+	byFile  map[*index.File]*candidate
+	terms   questionTerms
+	groups  map[string]termGroup
+	workers []*worker
 	// bestWords is the best passage's BM25F score.
 	bestWords float64
 }
@@ -78,7 +78,7 @@ func newRanking(s *Searcher, in *Input, f *filter, lists []*list, stats *lexical
 		r.ideal += t.Weight * t.IDF * (k1 + 1)
 	}
 	r.terms = newQuestionTerms(s.tok, in.Analysis)
-	r.groups, r.names = r.termGroups(), map[string]said{}
+	r.groups, r.workers = r.termGroups(), newWorkers(s.tok)
 	if len(r.words.hits) > 0 {
 		r.bestWords = float64(r.words.hits[0].Score)
 	}
@@ -254,9 +254,7 @@ func (r *ranking) rank() {
 	slices.SortFunc(r.cands, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.file.Path, b.file.Path))
 	})
-	for i, c := range r.cands {
-		r.orderPassages(c, i+1)
-	}
+	r.each(func(w *worker, i int, c *candidate) { r.orderPassages(w, c, i+1) })
 }
 
 // FileScore is a candidate file with its score and what it is made of.
@@ -274,7 +272,7 @@ func (r *ranking) files() []FileScore {
 	for i, c := range r.cands {
 		out[i] = FileScore{File: c.file, Score: c.score, Features: c.features}
 		if r.in.Passages && i < passageFiles {
-			f := r.newFilePassages(c, i+1)
+			f := r.newFilePassages(r.workers[0], c, i+1)
 			for j := range c.passages {
 				p := &c.passages[j]
 				out[i].Passages = append(out[i].Passages, PassageScore{Ref: p.ref, Score: p.score, Features: r.passageFeatures(&f, j)})
