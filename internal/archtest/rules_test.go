@@ -70,7 +70,7 @@ var layers = []layer{
 	{"internal/fitfiles", []string{"engine", "engine/..."}, "asks the index without the engine"},
 	{"internal/fitpassages", []string{"engine", "engine/..."}, "asks the index without the engine"},
 	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
-	{"internal/bench", []string{"engine", "engine/...", "lsp", "lsp/lsptest"}, "measures, also what an editor sees"},
+	{"internal/bench", []string{"assist", "engine", "engine/...", "lsp", "lsp/lsptest"}, "measures, also what an editor sees"},
 	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},
 	{"internal/soak", []string{"engine/wire", "lsp", "lsp/lsptest"}, "asks as a client does"},
 	{"internal/archtest", nil, ""},

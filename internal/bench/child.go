@@ -44,6 +44,9 @@ type figures struct {
 	Search, Ask     latency
 	Stages          map[string]latency // of ask
 	Hits            int                // of all questions together
+	Crowd           crowdFigures
+	Repeated        repeatedFigures
+	Written         writtenFigures
 }
 
 // latency are percentiles in milliseconds.
@@ -100,10 +103,10 @@ func runChild(ctx context.Context, mode string, args []string) error {
 	}
 	root, cache := file.Root{Name: "corpus", Dir: args[0]}, args[1]
 	run, ok := map[string]func(context.Context, file.Root, string, *figures) error{
-		"cold": coldIndex, "warm": warmStart, "ask": askAll,
+		"cold": coldIndex, "warm": warmStart, "ask": askAll, "crowd": askAtOnce, "repeated": askAgain, "written": askModel,
 	}[mode]
 	if !ok {
-		return fmt.Errorf("-child %s: want cold, warm or ask", mode)
+		return fmt.Errorf("-child %s: want cold, warm, ask, crowd, repeated or written", mode)
 	}
 	if os.Getenv("GOGC") == "" {
 		memory.Pace(memory.DefaultBudget) // as the program does
@@ -119,11 +122,29 @@ func runChild(ctx context.Context, mode string, args []string) error {
 // in the background for an hour. Questions are asked again and again, and are
 // to be searched each time.
 func open(ctx context.Context, root file.Root, cache string, changed func()) (*engine.Engine, error) {
-	s := config.Default()
-	s.Index.CacheDir = cache
-	s.Embed.Provider = "static"
+	s := settings(cache)
 	s.Search.CacheSize = 0
 	return engine.Open(ctx, engine.Options{Roots: []file.Root{root}, Settings: s, Changed: changed})
+}
+
+// settings are the usual ones, with the model in the binary.
+func settings(cache string) config.Settings {
+	s := config.Default()
+	s.Index.CacheDir, s.Embed.Provider = cache, "static"
+	return s
+}
+
+// opened opens an index that is there and brings it up to date. end closes it.
+func opened(ctx context.Context, root file.Root, s config.Settings) (v *engine.View, e *engine.Engine, end func() error, err error) {
+	if e, err = engine.Open(ctx, engine.Options{Roots: []file.Root{root}, Settings: s}); err != nil {
+		return nil, nil, nil, err
+	}
+	v = e.NewView()
+	end = func() error { v.Close(); return e.Close() }
+	if _, err := v.Sync(ctx, wire.SyncParams{}); err != nil {
+		return nil, nil, nil, errors.Join(err, end())
+	}
+	return v, e, end, nil
 }
 
 // statusPause is how long nobody asks for the state, which takes some 10 ms of the

@@ -12,8 +12,9 @@ import (
 	"coderag-ls/engine/file"
 )
 
-// corpus is Go's standard library as it lies in GOROOT/src.
+// corpus is Go's standard library as it lies in GOROOT/src, or another folder.
 type corpus struct {
+	name  string
 	root  file.Root
 	files []sourceFile
 	bytes int64
@@ -25,12 +26,21 @@ type sourceFile struct {
 	text  string
 }
 
-func loadCorpus(ctx context.Context) (*corpus, error) {
-	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return nil, fmt.Errorf("finding GOROOT: %w", err)
+// loadCorpus reads the corpus; dir is "" for Go's standard library.
+func loadCorpus(ctx context.Context, dir string) (*corpus, error) {
+	c := &corpus{name: dir}
+	if dir == "" {
+		out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+		if err != nil {
+			return nil, fmt.Errorf("finding GOROOT: %w", err)
+		}
+		c.name, dir = "Go's standard library sources", filepath.Join(strings.TrimSpace(string(out)), "src")
 	}
-	c := &corpus{root: file.Root{Name: "go", Dir: filepath.Join(strings.TrimSpace(string(out)), "src")}}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	c.root = file.Root{Name: "go", Dir: abs}
 	rules, err := file.NewRules(c.root, file.Options{})
 	if err != nil {
 		return nil, err
