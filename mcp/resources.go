@@ -61,12 +61,16 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	case err != nil:
 		return nil, failure(ctx, err)
 	}
+	r, secret := (&cleaner{redactor: s.redactor}).excerpt(ctx, o.view, r)
+	meta := sdk.Meta{
+		"coderag-ls/path": r.Path, "coderag-ls/startLine": r.StartLine, "coderag-ls/endLine": r.EndLine,
+		"coderag-ls/lines": r.Lines, "coderag-ls/sha256": r.SHA256,
+	}
+	if secret {
+		meta["coderag-ls/redacted"] = true
+	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
-		URI: req.Params.URI, MIMEType: mimeType(r.Path), Text: r.Text,
-		Meta: sdk.Meta{
-			"coderag-ls/path": r.Path, "coderag-ls/startLine": r.StartLine, "coderag-ls/endLine": r.EndLine,
-			"coderag-ls/lines": r.Lines, "coderag-ls/sha256": r.SHA256,
-		},
+		URI: req.Params.URI, MIMEType: mimeType(r.Path), Text: r.Text, Meta: meta,
 	}}}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"coderag-ls/engine"
+	"coderag-ls/engine/llm/redact"
 	"coderag-ls/engine/wire"
 )
 
@@ -57,13 +58,16 @@ type Server struct {
 	sdk   *sdk.Server
 	desk  *desk
 	roots roots
+
+	redactor *redact.Redactor
 }
 
 // instructions tell a client's model when to use the server.
 const instructions = `Answers questions about the code of the user's workspace from an index that follows every change.
 Use coderag_search to find where something is, with the code around it; coderag_ask for a short answer in which each claim
 cites path:start-end; coderag_context for everything that is needed to understand or change something, within a token
-budget. Citations were checked against the files when the result was made: quote them as they are. Lines of an indexed
+budget. Citations were checked against the files when the result was made: quote them as they are. [redacted ...] stands
+for a secret, which only the file has: do not ask for it, nor write it there. Lines of an indexed
 file can be read as the resource coderag:///PATH#L10-L20. Every result says how much of the workspace was indexed.`
 
 // New returns a server that has no client yet. Close it after its last one.
@@ -74,7 +78,7 @@ func New(opts Options) (*Server, error) {
 	if opts.Patience <= 0 {
 		opts.Patience = 20 * time.Second
 	}
-	s := &Server{opts: opts, log: opts.Logger, desk: newDesk(opts)}
+	s := &Server{opts: opts, log: opts.Logger, desk: newDesk(opts), redactor: redact.New()}
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "coderag-ls", Title: "coderag-ls", Version: opts.Version},
 		&sdk.ServerOptions{

@@ -33,19 +33,19 @@ func (s *Server) addTools() error {
 			return addTool(s, tool{
 				name: ToolSearch, title: "Search code", params: question,
 				doc: "Find where something is in the workspace's code and documentation, by meaning and by name. The text holds the best places with their code, within a token budget; hits ranks all of them as path, startLine, endLine.",
-			}, search)
+			}, s.search)
 		},
 		func() error {
 			return addTool(s, tool{
 				name: ToolAsk, title: "Ask about code", params: append(question, "history", "llm"),
 				doc: "Answer a question about the workspace. Each claim cites path:start-end, and each citation was checked against the file as it stands.",
-			}, ask)
+			}, s.ask)
 		},
 		func() error {
 			return addTool(s, tool{
 				name: ToolContext, title: "Collect context", params: append(question, "history"),
 				doc: "Collect what is needed to answer a question or to make a change, as Markdown within a token budget: the best chunks with what stands around them, related files, and how the files hang together.",
-			}, collect)
+			}, s.collect)
 		},
 		func() error {
 			return addTool(s, tool{
@@ -106,45 +106,53 @@ func addTool[In, Out any](s *Server, t tool, do func(ctx context.Context, v View
 }
 
 // search ranks, and packs the best of what it ranked as text.
-func search(ctx context.Context, v View, p wire.AskParams) (wire.SearchResult, string, error) {
+func (s *Server) search(ctx context.Context, v View, p wire.AskParams) (searchResult, string, error) {
+	c := cleaner{redactor: s.redactor}
+	var none searchResult
 	r, err := v.Search(ctx, p.SearchParams)
 	if err != nil {
-		return r, "", err
+		return none, "", err
 	}
-	if len(r.Hits) == 0 {
-		return r, nothing + "\n" + fallbackText(r.Plan) + coverageText(r.Coverage), nil
+	r.Hits = c.hits(r.Hits)
+	text := nothing
+	if len(r.Hits) > 0 {
+		packed, err := v.Context(ctx, p)
+		if err != nil {
+			return none, "", err
+		}
+		text = c.markdown(packed.Content)
 	}
-	packed, err := v.Context(ctx, p)
-	if err != nil {
-		return r, "", err
-	}
-	return r, strings.TrimRight(packed.Content, "\n") + "\n\n" + fallbackText(r.Plan) + coverageText(r.Coverage), nil
+	return searchResult{r, c.redactions}, strings.TrimRight(text, "\n") + "\n\n" + c.note() + fallbackText(r.Plan) + coverageText(r.Coverage), nil
 }
 
-func ask(ctx context.Context, v View, p wire.AskParams) (wire.AskResult, string, error) {
+func (s *Server) ask(ctx context.Context, v View, p wire.AskParams) (askResult, string, error) {
+	c := cleaner{redactor: s.redactor}
 	r, err := v.Ask(ctx, p, nil)
 	if err != nil {
-		return r, "", err
+		return askResult{}, "", err
 	}
+	r.Citations, r.Answer = c.citations(r.Citations), c.markdown(r.Answer)
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(r.Answer, "\n") + "\n\n")
 	if r.Dropped > 0 {
 		fmt.Fprintf(&b, "%d citations no longer held and were dropped.\n", r.Dropped)
 	}
-	b.WriteString(fallbackText(r.Plan) + coverageText(r.Coverage))
-	return r, b.String(), nil
+	b.WriteString(c.note() + fallbackText(r.Plan) + coverageText(r.Coverage))
+	return askResult{r, c.redactions}, b.String(), nil
 }
 
-func collect(ctx context.Context, v View, p wire.AskParams) (wire.ContextResult, string, error) {
+func (s *Server) collect(ctx context.Context, v View, p wire.AskParams) (contextResult, string, error) {
+	c := cleaner{redactor: s.redactor}
 	r, err := v.Context(ctx, p)
 	if err != nil {
-		return r, "", err
+		return contextResult{}, "", err
 	}
+	r.Primary, r.Content = c.citations(r.Primary), c.markdown(r.Content)
 	text := r.Content
 	if len(r.Primary) == 0 {
 		text = nothing
 	}
-	return r, strings.TrimRight(text, "\n") + "\n\n" + coverageText(r.Coverage), nil
+	return contextResult{r, c.redactions}, strings.TrimRight(text, "\n") + "\n\n" + c.note() + coverageText(r.Coverage), nil
 }
 
 // fallbackText tells where filters had to be dropped.

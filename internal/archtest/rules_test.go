@@ -62,7 +62,7 @@ var layers = []layer{
 	{"assist", []string{"engine", "engine/answer", "engine/config", "engine/file", "engine/ground", "engine/llm", "engine/llm/...", "engine/query", "engine/text", "engine/wire"}, "on a view, wherever its index is; models and keys stay in the client's process"},
 	{"metrics", []string{"engine/wire"}, "figures, whoever counts them"},
 	{"lsp/lsptest", []string{"engine", "engine/config", "engine/file", "engine/snippet", "engine/text", "engine/wire", "lsp"}, ""},
-	{"mcp", []string{"engine", "engine/config", "engine/file", "engine/text", "engine/wire"}, ""},
+	{"mcp", []string{"engine", "engine/config", "engine/file", "engine/llm/redact", "engine/text", "engine/wire"}, "redact: what clients get is read by models"},
 
 	// The program joins everything; nothing imports it.
 	{"cmd/coderag-ls/internal/terminal", nil, "knows terminals, not what is shown"},
