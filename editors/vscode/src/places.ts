@@ -5,9 +5,12 @@ import { relocate } from './relocate';
 
 interface Place { uri: string; range?: Range; startLine: number; endLine: number; text?: string }
 
-/** The lines of a citation or hit. */
+/** More characters than a line has: the editor takes the line's end. */
+const lineEnd = 2 ** 30;
+
+/** The lines of a citation or hit. The range ends in the last of them: the chat shows the number of the line where it ends. */
 export function location(place: { uri: string; startLine: number; endLine: number }): vscode.Location {
-  return new vscode.Location(vscode.Uri.parse(place.uri, true), new vscode.Range(place.startLine - 1, 0, place.endLine, 0));
+  return new vscode.Location(vscode.Uri.parse(place.uri, true), new vscode.Range(place.startLine - 1, 0, place.endLine - 1, lineEnd));
 }
 
 /** Finds a path as the server writes it: with several folders it begins with the folder's name. */
@@ -32,6 +35,9 @@ export class Opener implements vscode.Disposable {
   });
   private forget: vscode.Disposable | undefined;
 
+  /** Takes the column in which nothing is opened, the panel's: undefined where it has none. */
+  constructor(private readonly taken: () => vscode.ViewColumn | undefined) {}
+
   async open(place: Place, options: { preserveFocus?: boolean; column?: vscode.ViewColumn } = {}): Promise<vscode.TextEditor> {
     const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(place.uri, true));
     let { startLine, endLine } = place;
@@ -48,7 +54,7 @@ export class Opener implements vscode.Disposable {
     const first = Math.min(startLine - 1, last);
     const start = new vscode.Position(first, 0);
     const editor = await vscode.window.showTextDocument(document, {
-      viewColumn: options.column ?? beside(), preserveFocus: options.preserveFocus ?? false, selection: new vscode.Range(start, start),
+      viewColumn: options.column ?? beside(this.taken()), preserveFocus: options.preserveFocus ?? false, selection: new vscode.Range(start, start),
     });
     const range = new vscode.Range(start, document.lineAt(last).range.end);
     editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
@@ -77,7 +83,9 @@ function lines(document: vscode.TextDocument): string[] {
   return Array.from({ length: document.lineCount }, (_, i) => document.lineAt(i).text);
 }
 
-/** The column of an editor with text, so that the answers stay in sight. */
-function beside(): vscode.ViewColumn {
-  return vscode.window.visibleTextEditors.find((editor) => editor.viewColumn !== undefined)?.viewColumn ?? vscode.ViewColumn.One;
+/** The column of an editor with text, else the first that is not taken: the answers stay in sight. */
+function beside(taken: vscode.ViewColumn | undefined): vscode.ViewColumn {
+  const shown = vscode.window.visibleTextEditors.find(({ viewColumn }) => viewColumn !== undefined && viewColumn !== taken)?.viewColumn;
+  if (shown !== undefined) return shown;
+  return vscode.window.tabGroups.all.find(({ viewColumn }) => viewColumn !== taken)?.viewColumn ?? (taken === undefined ? vscode.ViewColumn.One : vscode.ViewColumn.Beside);
 }

@@ -25,7 +25,7 @@ export class AnswerPanel implements vscode.Disposable {
   private ready = false;
   private readonly conversation = new Conversation();
   private running: vscode.CancellationTokenSource | undefined;
-  private readonly opener = new Opener();
+  private readonly opener = new Opener(() => this.panel?.viewColumn);
   private readonly disposables: vscode.Disposable[] = [];
 
   constructor(private readonly ctx: Ctx, private readonly recent: Recent) {

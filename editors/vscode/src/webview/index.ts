@@ -227,8 +227,7 @@ function sources(turn: Turn): HTMLElement {
       at.innerHTML = chip(c); // escaped by chip
       return h('li', {},
         h('span', { class: `mark ${c.verified}`, role: 'img', 'aria-label': verifiedText(c), title: verifiedText(c) }, c.verified === 'moved' ? '↷' : '✓'),
-        at, h('span', { class: 'symbol' }, c.symbol ?? ''),
-        h('span', { class: 'path' }, folder(c)),
+        at, h('span', { class: 'of', title: [c.symbol, folder(c)].filter(Boolean).join(' · ') }, h('span', { class: 'symbol' }, c.symbol ?? ''), ' ', h('span', { class: 'path' }, folder(c))),
         h('button', { type: 'button', class: 'quiet', 'data-act': 'insert', 'data-cite': c.id, 'aria-label': `Insert ${c.id} into the editor` }, 'Insert'),
         h('button', { type: 'button', class: 'quiet', 'data-act': 'copy', 'data-cite': c.id, 'aria-label': `Copy ${c.id}` }, 'Copy'));
     })));

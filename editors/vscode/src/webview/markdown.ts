@@ -37,13 +37,22 @@ md.renderer.rules['citation'] = (tokens, index, _, env) => {
   return chip(citation);
 };
 
-md.renderer.rules.fence = (tokens, index) => {
+md.renderer.rules.fence = (tokens, index, _, env) => {
   const token = tokens[index]!;
   const language = token.info.trim().split(/\s+/)[0] ?? '';
   const name = language === '' ? 'Code' : `Code in ${escapeHtml(language)}`;
-  return `<figure class="code"><figcaption><span>${escapeHtml(language)}</span><button type="button" class="quiet" data-act="copy-code" aria-label="Copy code">Copy</button></figcaption>` +
+  const source = quoted(token.content, env as unknown as Answer);
+  const insert = source === undefined ? ''
+    : `<button type="button" class="quiet" data-act="insert" data-cite="${escapeHtml(source.id)}" aria-label="${escapeHtml(`Insert ${source.id} into the editor`)}">Insert</button>`;
+  return `<figure class="code"><figcaption><span>${escapeHtml(language)}</span>${insert}<button type="button" class="quiet" data-act="copy-code" aria-label="Copy code">Copy</button></figcaption>` +
     `<pre tabindex="0" role="region" aria-label="${name}"><code>${highlight(token.content, language)}</code></pre></figure>\n`;
 };
+
+/** The citation whose lines some code was taken from. */
+function quoted(code: string, { citations }: Answer): Citation | undefined {
+  const lines = code.trimEnd();
+  return lines === '' ? undefined : citations.find(({ text }) => text.includes(lines));
+}
 
 /** A citation as a button that opens its lines. */
 export function chip(c: Citation): string {

@@ -22,6 +22,7 @@ const chromiumArguments = ['--no-sandbox', '--disable-gpu', '--disable-quic', '-
 const quiet = {
   'security.workspace.trust.enabled': false, 'workbench.startupEditor': 'none', 'telemetry.telemetryLevel': 'off', 'extensions.autoUpdate': false,
   'extensions.autoCheckUpdates': false, 'workbench.tips.enabled': false, 'editor.minimap.enabled': false, 'workbench.enableExperiments': false, 'git.enabled': false,
+  'files.autoSave': 'off', // in a browser it is on: a slow case would find its unsaved edit saved
   'remote.autoForwardPorts': false, 'remote.restoreForwardedPorts': false, 'chat.commandCenter.enabled': false, 'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'typescript.validate.enable': false, 'javascript.validate.enable': false, 'editor.lightbulb.enabled': 'on', 'window.confirmBeforeClose': 'never',
 };

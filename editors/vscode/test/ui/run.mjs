@@ -53,10 +53,16 @@ const input = () => page.locator('.quick-input-widget:visible input').first();
 const rows = () => page.locator('.quick-input-list .monaco-list-row');
 const panel = () => page.frameLocator('iframe.webview.ready').first().frameLocator('#active-frame');
 
-/** Chooses the row with this label; what Enter takes may still be a row of the list before. */
+/**
+ * Chooses the row with this label. It is found and clicked in one task of the page: rows are used again for others as the
+ * list changes, and what Enter takes may still be a row of the list before.
+ */
 async function choose(label) {
-  const exact = new RegExp(`^${label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
-  await page.locator('.quick-input-list .monaco-list-row .label-name').filter({ hasText: exact }).first().click();
+  await until(`the list has “${label}”`, () => page.evaluate((text) => {
+    const row = [...document.querySelectorAll('.quick-input-list .monaco-list-row')].find((one) => one.querySelector('.label-name')?.textContent === text);
+    for (const type of ['mousedown', 'mouseup', 'click']) row?.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, view: window, detail: 1 }));
+    return row !== undefined;
+  }, label), limit);
 }
 
 async function palette(title) {
@@ -66,13 +72,16 @@ async function palette(title) {
   await choose(title);
 }
 
+/** Waits until an editor has the focus: before, what the extension does may still take it away from the palette. */
+const editing = () => page.locator('.editor-group-container .monaco-editor.focused').first().waitFor();
+
 async function openFile(name) {
-  await palette('View: Focus First Editor Group'); // the panel's group is the panel's
   await page.keyboard.press('Control+P');
   await input().waitFor();
   await input().fill(name);
   await choose(name);
   await page.locator('.tab.active').filter({ hasText: name }).waitFor();
+  await editing();
 }
 
 async function goTo(line, column) {
@@ -93,6 +102,20 @@ await step('the status bar says that the index is ready', async () => {
   await page.goto(`http://${editor.address}/?folder=${encodeURIComponent(folder)}`, { waitUntil: 'commit', timeout: limit });
   await page.locator('.monaco-workbench').waitFor();
   await page.locator('.statusbar-item[aria-label="coderag: ready"], .statusbar-item:has([aria-label="coderag: ready"])').first().waitFor();
+});
+
+await step('a citation opens beside a panel that stands alone', async () => {
+  await palette('coderag: Ask…');
+  await input().waitFor();
+  await input().fill('what runs a command?');
+  await page.keyboard.press('Enter');
+  await answered().locator('.answer .cite').first().click();
+  await editing();
+  check(await panel().locator('#question').isVisible(), 'the panel is out of sight');
+  await palette('coderag: New Conversation');
+  await panel().locator('.welcome').waitFor();
+  await palette('View: Close All Editors');
+  await page.locator('.tab').first().waitFor({ state: 'detached' });
 });
 
 await step('ask in the palette: the answer comes beside the editor', async () => {
@@ -119,6 +142,13 @@ await step('every citation opens its lines', async () => {
     await until(`${id} is open`, async () => (await position()).startsWith(`Ln ${first},`), limit);
   }
   await shot('citation');
+});
+
+await step('a file that is opened from the panel stands beside it', async () => {
+  await panel().locator('#question').focus();
+  await openFile('cobra.go');
+  check(await panel().locator('#question').isVisible(), 'the panel is out of sight');
+  await page.locator('.tab').filter({ hasText: 'coderag' }).waitFor();
 });
 
 await step('resting on a citation shows its lines', async () => {
@@ -194,6 +224,7 @@ await step('insert a cited snippet from the panel, and undo', async () => {
   await panel().locator('article.done').first().locator('details.sources').evaluate((details) => (details.open = true));
   await panel().locator('article.done').first().locator('details.sources [data-act=insert]').first().click();
   await page.locator('.view-line').filter({ hasText: 'sha256:' }).first().waitFor();
+  await editing();
   await shot('inserted');
   await page.keyboard.press('Control+Z');
   await page.locator('.view-line').filter({ hasText: 'sha256:' }).first().waitFor({ state: 'detached' });
@@ -206,6 +237,7 @@ await step('the light bulb mends a citation whose lines moved', async () => {
   await insert.click();
   const inserted = page.locator('.view-line').filter({ hasText: 'sha256:' }).first();
   await inserted.waitFor();
+  await editing();
   const [, name, first, last] = /([\w.]+\.go):(\d+)-(\d+)/.exec(await inserted.innerText());
   await openFile(name);
   await goTo(1, 1);
@@ -248,16 +280,30 @@ await step('the status is a document', async () => {
 });
 
 await step('@coderag answers in the chat', async () => {
+  const question = 'where is the help command added?';
+  await palette('coderag: Ask…');
+  await input().waitFor();
+  await input().fill(question);
+  await page.keyboard.press('Enter');
+  await panel().locator('article.done h2').filter({ hasText: question }).last().waitFor();
+  const cited = await answered().locator('.answer .cite').allInnerTexts();
+  check(cited.length > 0, 'the panel shows no citation');
   await palette('Chat: Open Chat');
   const field = page.locator('.interactive-input-editor .monaco-editor, .chat-input-container .monaco-editor').first();
   await field.waitFor();
   // The host lets no participant answer before a model is chosen: “Language model unavailable”.
   await page.locator('.chat-input-toolbars').getByText('Parrot').first().waitFor();
   await field.click();
-  await page.keyboard.type('@coderag where is the help command added?', { delay: 20 });
+  await page.keyboard.type(`@coderag ${question}`, { delay: 20 });
   await page.keyboard.press('Enter');
-  await page.locator('.interactive-response, .interactive-item-container').filter({ hasText: 'command.go' }).first().waitFor();
+  const anchors = page.locator('.interactive-response .chat-inline-anchor-widget');
+  await until('the chat cites what the panel cites', async () => (await anchors.allInnerTexts()).map((text) => text.trim()).join() === cited.join(), limit)
+    .catch(async (error) => { throw new Error(`${error.message}: ${await anchors.allInnerTexts()} instead of ${cited}`); });
   await shot('chat');
+  const [name, first, last = first] = cited[0].split(/[:-]/);
+  await anchors.first().dispatchEvent('click'); // it may be scrolled out of sight
+  await page.locator('.tab.active').filter({ hasText: name }).waitFor();
+  await until(`${cited[0]} is open`, async () => (await position()).startsWith(`Ln ${last},`), limit); // the host selects the lines
 });
 
 await step('a missing program is told, with what to do', async () => {

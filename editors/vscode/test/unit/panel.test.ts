@@ -73,6 +73,12 @@ test('code is coloured and stays what it was', () => {
   assert.equal(plain, 'func f() { return "a<b" }\n');
 });
 
+test('code that was quoted can be inserted by its citation', () => {
+  const quoted = citation('a.go', 3, 5, { text: 'func f() {\n\treturn\n}' });
+  const html = render('It is [a.go:3-5].\n\n```go\nfunc f() {\n\treturn\n```\n\n```\nelse\n```\n', { citations: [citation('b.go', 1, 1), quoted], done: true });
+  assert.deepEqual([...html.matchAll(/data-act="insert" data-cite="([^"]*)"/g)].map((match) => match[1]), ['a.go:3-5']);
+});
+
 test('the graph is laid out from the cited files, without losing edges between shown ones', () => {
   const graph: Graph = { nodes: ['a/x.go', 'b/x.go', 'c.go', 'd.go'], edges: [{ from: 'a/x.go', to: 'c.go', kind: 'calls' }, { from: 'd.go', to: 'c.go', kind: 'imports' }, { from: 'c.go', to: 'c.go', kind: 'calls' }] };
   const l = layout(graph, new Set(['a/x.go']));
