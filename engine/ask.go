@@ -24,7 +24,7 @@ type texts struct{ state }
 // Text implements answer.Texts.
 func (t texts) Text(ctx context.Context, path string) (*text.Document, bool) {
 	f := t.snap.File(path)
-	if f == nil {
+	if f == nil || f.Named(t.omit) {
 		return nil, false
 	}
 	content, ok := t.view.Read(ctx, f.Abs())
@@ -32,6 +32,12 @@ func (t texts) Text(ctx context.Context, path string) (*text.Document, bool) {
 		return nil, false
 	}
 	return text.New(content), true
+}
+
+// Hidden implements answer.Hider.
+func (t texts) Hidden(path string) bool {
+	f := t.snap.File(path)
+	return f != nil && f.Named(t.omit)
 }
 
 func checkBudget(p wire.AskParams) error {

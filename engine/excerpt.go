@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/index"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 )
@@ -30,9 +32,13 @@ func (v *View) Excerpt(ctx context.Context, p wire.ExcerptParams) (wire.ExcerptR
 			return wire.ExcerptResult{}, &QueryError{Reason: fmt.Sprintf("%s is not in the workspace", p.URI)}
 		}
 	}
+	omit, err := file.NewGlobs(p.Omit)
+	if err != nil {
+		return wire.ExcerptResult{}, &QueryError{Reason: err.Error()}
+	}
 	none := &QueryError{Reason: fmt.Sprintf("%s is no file that is indexed here: search tells which are", name)}
 	if !strings.Contains(name, "\x00") {
-		if abs, ok := st.ix.Admits(name); ok {
+		if abs, ok := st.ix.Admits(name); ok && !omitted(st.snap, name, omit) {
 			if content, ok := st.view.Read(ctx, abs); ok {
 				return excerpt(text.New(content), name, abs, p)
 			}
@@ -42,6 +48,16 @@ func (v *View) Excerpt(ctx context.Context, p wire.ExcerptParams) (wire.ExcerptR
 		return wire.ExcerptResult{}, err
 	}
 	return wire.ExcerptResult{}, none
+}
+
+// omitted reports whether a file is named by globs. Of one that is not indexed yet
+// it is not known whether its path begins with a root's name.
+func omitted(s *index.Snapshot, name string, omit file.Globs) bool {
+	if f := s.File(name); f != nil {
+		return f.Named(omit)
+	}
+	_, rest, _ := strings.Cut(name, "/")
+	return omit.Match(name) || rest != "" && omit.Match(rest)
 }
 
 // excerpt takes the lines out of a document.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/tree"
@@ -22,8 +21,7 @@ func (v *View) Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, er
 	}
 	var paths []string
 	for _, f := range st.snap.Files() {
-		rest, several := strings.CutPrefix(f.Path, f.Root.Name+"/")
-		if !omit.Match(f.Path) && !(several && omit.Match(rest)) {
+		if !f.Named(omit) {
 			paths = append(paths, f.Path)
 		}
 	}

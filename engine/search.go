@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"coderag-ls/engine/file"
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/query"
 	"coderag-ls/engine/search"
@@ -64,6 +65,9 @@ func (v *View) find(ctx context.Context, p wire.AskParams) (*found, error) {
 	st, err := v.begin(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if st.omit, err = file.NewGlobs(p.Filters.Omit); err != nil {
+		return nil, &QueryError{Reason: err.Error()}
 	}
 	f := &found{state: st, began: began, timings: map[string]float64{}}
 	f.stage("snapshot", began)

@@ -117,7 +117,8 @@ type state struct {
 	view     *index.View
 	snap     *index.Snapshot
 	settings config.Settings
-	missing  string // which model does not take part, and why; "" for none
+	missing  string     // which model does not take part, and why; "" for none
+	omit     file.Globs // files whose text is not given
 }
 
 // begin takes the newest snapshot for a request.

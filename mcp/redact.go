@@ -146,7 +146,7 @@ func (c *cleaner) excerpt(ctx context.Context, v View, r wire.ExcerptResult) (_ 
 // within cuts lines out of their file without its secrets; ok is false where the
 // file does not have them any more.
 func (c *cleaner) within(ctx context.Context, v View, r wire.ExcerptResult) (lines string, ok bool) {
-	whole, err := v.Excerpt(ctx, wire.ExcerptParams{Path: r.Path})
+	whole, err := v.Excerpt(ctx, wire.ExcerptParams{Path: r.Path}) // which was not omitted
 	if err != nil || r.StartLine < 1 {
 		return "", false
 	}

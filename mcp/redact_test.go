@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -115,5 +116,53 @@ func TestNoSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		clean(name, r.Contents[0].Text)
+	}
+}
+
+// TestNeverSend: nothing of a file that llm.neverSend names comes to a client,
+// neither as what was asked for nor as what is around it.
+func TestNeverSend(t *testing.T) {
+	dir, other := shop(t), filepath.Join(t.TempDir(), "other")
+	write(t, filepath.Join(dir, "private", "discount.go"), "package private\n\n// VipDiscount is what nobody else may know.\nfunc VipDiscount(cents int) int { return TotalCents(nil) - cents/7 }\n")
+	write(t, filepath.Join(other, "pay.go"), "package pay\n\n// VipPayment takes VipDiscount off.\nfunc VipPayment() int { return TotalCents(nil) + VipDiscount(1) }\n")
+	write(t, filepath.Join(other, "private.go"), "package pay\n\n// VipRefund is secret, too: it calls VipPayment.\nfunc VipRefund() int { return VipPayment()/7 }\n")
+	w := newWorld(t, dir)
+	w.settings.Answer.GraphDepth = 3
+	open := func(ctx context.Context, _ []string) (mcp.Workspace, error) { return w.open(ctx, []string{dir, other}) }
+	s := connect(t, w.serveAs(mcp.Options{Open: open, NeverSend: []string{"private/", "other/private.*"}}), nil, "")
+	for _, query := range []string{"VipDiscount", "what is the discount for vips?", "TotalCents", "VipPayment", "who calls VipPayment?", "private/discount.go:4", "VipRefund"} {
+		for _, tool := range []string{mcp.ToolSearch, mcp.ToolAsk, mcp.ToolContext} {
+			res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: map[string]any{"query": query, "filters": map[string]any{"omit": []string{"README.md"}}}})
+			if err != nil || res.IsError {
+				t.Fatalf("%s %s: %v %s", tool, query, err, textOf(res))
+			}
+			data, err := json.Marshal(res.StructuredContent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range []string{"cents/7", "nobody else", "is secret", "()/7"} {
+				if strings.Contains(textOf(res)+string(data), line) {
+					t.Errorf("%s %s tells %q:\n%s\n%s", tool, query, line, textOf(res), data)
+				}
+			}
+			if !strings.Contains(textOf(res), "llm.neverSend") || strings.Contains(textOf(res), "no longer held") || strings.Contains(string(data), "Parcels") {
+				t.Errorf("%s %s:\n%s", tool, query, textOf(res))
+			}
+		}
+	}
+	found, _ := call[wire.SearchResult](t, s, mcp.ToolSearch, map[string]any{"query": "VipPayment"})
+	if len(found.Hits) == 0 || found.Hits[0].Path != "other/pay.go" {
+		t.Errorf("found %+v", found.Hits)
+	}
+	for _, path := range []string{"shop/private/discount.go", "other/private.go#L3"} {
+		if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "coderag:///" + path}); err == nil {
+			t.Errorf("%s: %s", path, r.Contents[0].Text)
+		}
+	}
+	if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "coderag:///other/pay.go#L1"}); err != nil || r.Contents[0].Text != "package pay" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := mcp.New(mcp.Options{NeverSend: []string{"[a"}}); err == nil || !strings.Contains(err.Error(), "llm.neverSend") {
+		t.Errorf("a pattern that is none: %v", err)
 	}
 }

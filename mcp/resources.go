@@ -53,6 +53,7 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	}
 	defer done()
 	// Nothing is searched: what is read is the file itself, whatever is indexed.
+	params.Omit = s.opts.NeverSend
 	r, err := o.view.Excerpt(ctx, params)
 	var bad *engine.QueryError
 	switch {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -10,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"coderag-ls/engine"
+	"coderag-ls/engine/file"
 	"coderag-ls/engine/llm/redact"
 	"coderag-ls/engine/wire"
 )
@@ -42,6 +44,9 @@ type Options struct {
 	// folder that the program was started for. It is called again after it
 	// failed.
 	Open func(ctx context.Context, folders []string) (Workspace, error)
+	// NeverSend are folders and glob patterns of files whose text clients do not get
+	// (setting llm.neverSend).
+	NeverSend []string
 	// Roots has the server ask a client that offers it for its roots, and open
 	// those. It is for servers of one client: over HTTP nobody is asked.
 	Roots bool
@@ -77,6 +82,9 @@ func New(opts Options) (*Server, error) {
 	}
 	if opts.Patience <= 0 {
 		opts.Patience = 20 * time.Second
+	}
+	if _, err := file.NewGlobs(opts.NeverSend); err != nil {
+		return nil, fmt.Errorf("setting llm.neverSend: %w", err)
 	}
 	s := &Server{opts: opts, log: opts.Logger, desk: newDesk(opts), redactor: redact.New()}
 	s.sdk = sdk.NewServer(

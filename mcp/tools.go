@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -109,6 +110,7 @@ func addTool[In, Out any](s *Server, t tool, do func(ctx context.Context, v View
 func (s *Server) search(ctx context.Context, v View, p wire.AskParams) (searchResult, string, error) {
 	c := cleaner{redactor: s.redactor}
 	var none searchResult
+	p.Filters.Omit = s.omit(p.Filters.Omit)
 	r, err := v.Search(ctx, p.SearchParams)
 	if err != nil {
 		return none, "", err
@@ -122,11 +124,12 @@ func (s *Server) search(ctx context.Context, v View, p wire.AskParams) (searchRe
 		}
 		text = c.markdown(packed.Content)
 	}
-	return searchResult{r, c.redactions}, strings.TrimRight(text, "\n") + "\n\n" + c.note() + fallbackText(r.Plan) + coverageText(r.Coverage), nil
+	return searchResult{r, c.redactions}, strings.TrimRight(text, "\n") + "\n\n" + s.foot(c.redactions, r.Plan, r.Coverage), nil
 }
 
 func (s *Server) ask(ctx context.Context, v View, p wire.AskParams) (askResult, string, error) {
 	c := cleaner{redactor: s.redactor}
+	p.Filters.Omit = s.omit(p.Filters.Omit)
 	r, err := v.Ask(ctx, p, nil)
 	if err != nil {
 		return askResult{}, "", err
@@ -137,12 +140,13 @@ func (s *Server) ask(ctx context.Context, v View, p wire.AskParams) (askResult, 
 	if r.Dropped > 0 {
 		fmt.Fprintf(&b, "%d citations no longer held and were dropped.\n", r.Dropped)
 	}
-	b.WriteString(c.note() + fallbackText(r.Plan) + coverageText(r.Coverage))
+	b.WriteString(s.foot(c.redactions, r.Plan, r.Coverage))
 	return askResult{r, c.redactions}, b.String(), nil
 }
 
 func (s *Server) collect(ctx context.Context, v View, p wire.AskParams) (contextResult, string, error) {
 	c := cleaner{redactor: s.redactor}
+	p.Filters.Omit = s.omit(p.Filters.Omit)
 	r, err := v.Context(ctx, p)
 	if err != nil {
 		return contextResult{}, "", err
@@ -152,7 +156,19 @@ func (s *Server) collect(ctx context.Context, v View, p wire.AskParams) (context
 	if len(r.Primary) == 0 {
 		text = nothing
 	}
-	return contextResult{r, c.redactions}, strings.TrimRight(text, "\n") + "\n\n" + c.note() + coverageText(r.Coverage), nil
+	return contextResult{r, c.redactions}, strings.TrimRight(text, "\n") + "\n\n" + s.foot(c.redactions, wire.Plan{}, r.Coverage), nil
+}
+
+// omit adds what is never sent to what a client does not want.
+func (s *Server) omit(more []string) []string { return slices.Concat(s.opts.NeverSend, more) }
+
+// foot ends a result's text: what it lacks, and why.
+func (s *Server) foot(r redactions, p wire.Plan, c wire.Coverage) string {
+	withheld := ""
+	if len(s.opts.NeverSend) > 0 {
+		withheld = "Files that the setting llm.neverSend names are left out.\n"
+	}
+	return r.note() + withheld + fallbackText(p) + coverageText(c)
 }
 
 // fallbackText tells where filters had to be dropped.

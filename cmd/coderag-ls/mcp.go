@@ -69,7 +69,7 @@ which names other machines reach this one.`,
 			}
 			defer func() { err = errors.Join(err, closeLog()) }()
 			server, err := mcp.New(mcp.Options{
-				Version: version(), Logger: log, Roots: address == "" && len(a.roots) == 0,
+				Version: version(), Logger: log, NeverSend: s.LLM.NeverSend, Roots: address == "" && len(a.roots) == 0,
 				Open: func(ctx context.Context, folders []string) (mcp.Workspace, error) {
 					return a.openForAgents(ctx, folders, layers)
 				},

@@ -16,6 +16,12 @@ type Texts interface {
 	Text(ctx context.Context, path string) (doc *text.Document, ok bool)
 }
 
+// Hider is a Texts that keeps some texts back.
+type Hider interface {
+	// Hidden reports whether the text of a path is there and not given.
+	Hidden(path string) bool
+}
+
 // Verifier reads cited lines again when they are cited and tells whether they
 // still hold. One serves one answer and is used by one goroutine; it reads
 // each file once, so that all citations of an answer are of one state.
@@ -83,7 +89,9 @@ func (v *Verifier) Locate(ctx context.Context, r index.Ref) (p Place, ok bool) {
 		p = locate(c, d)
 	}
 	if p.Doc == nil {
-		v.Dropped++
+		if h, hides := v.texts.(Hider); !hides || !h.Hidden(d.File.Path) { // else it may well stand
+			v.Dropped++
+		}
 	}
 	v.located[r] = p
 	return p, p.Doc != nil

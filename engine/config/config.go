@@ -155,7 +155,7 @@ type LLM struct {
 	Rerank            bool     `setting:"llm.rerank" default:"false" scope:"machine" doc:"Let the model rate the best passages, one call for each."`
 	RerankTopN        int      `setting:"llm.rerankTopN" default:"8" min:"2" max:"50" scope:"machine" doc:"How many passages are rated."`
 	Expand            bool     `setting:"llm.expand" default:"false" scope:"machine" doc:"Let the model add words that code may use for what the question asks."`
-	NeverSend         []string `setting:"llm.neverSend" default:"" scope:"machine" doc:"Folders and glob patterns of files whose text is never sent to a language model or an embeddings server, such as secrets/ or **/*.pem."`
+	NeverSend         []string `setting:"llm.neverSend" default:"" scope:"machine" doc:"Folders and glob patterns of files whose text is never sent to a language model or an embeddings server, nor given to clients of the MCP server, such as secrets/ or **/*.pem."`
 	AuditLog          string   `setting:"llm.auditLog" default:"" scope:"machine" doc:"File to which all that is sent to a language model or an embeddings server is appended, one JSON object a line; empty for none. Only you can read it."`
 }
 

@@ -42,6 +42,11 @@ type File struct {
 // Abs is the file's absolute path.
 func (f *File) Abs() string { return filepath.Join(f.Root.Dir, filepath.FromSlash(f.Rel)) }
 
+// Named reports whether globs name the file, by either path.
+func (f *File) Named(globs file.Globs) bool {
+	return globs.Match(f.Rel) || f.Path != f.Rel && globs.Match(f.Path)
+}
+
 // Doc is one chunk of a snapshot. Chunk.Path is relative to the root.
 type Doc struct {
 	chunk.Chunk

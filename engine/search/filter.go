@@ -49,9 +49,13 @@ func newFilter(s *index.Snapshot, w wire.Filters, relax bool) (f *filter, fallba
 			return nil, "", &FilterError{fmt.Sprintf("%q is not a source type: use code, markdown or text", t)}
 		}
 	}
+	omit, err := file.NewGlobs(w.Omit)
+	if err != nil {
+		return nil, "", &FilterError{err.Error()}
+	}
 	var dropped []string
 	for {
-		f = compile(s, w)
+		f = compile(s, w, omit)
 		if f.any(s) || s.Len() == 0 {
 			break
 		}
@@ -102,14 +106,15 @@ func explicit(w wire.Filters) []string {
 	return names
 }
 
-func compile(s *index.Snapshot, w wire.Filters) *filter {
+func compile(s *index.Snapshot, w wire.Filters, omit file.Globs) *filter {
 	f := &filter{folders: w.Folders}
-	if len(w.SourceTypes)+len(w.FilePatterns)+len(w.Languages) > 0 {
+	if len(w.SourceTypes)+len(w.FilePatterns)+len(w.Languages)+len(w.Omit) > 0 {
 		f.files = map[*index.File]bool{}
 		for _, fl := range s.Files() {
 			if (len(w.SourceTypes) == 0 || slices.Contains(w.SourceTypes, string(fl.Class.SourceType))) &&
 				(len(w.Languages) == 0 || anyFold(w.Languages, fl.Class.Language)) &&
-				(len(w.FilePatterns) == 0 || matchesPattern(w.FilePatterns, fl)) {
+				(len(w.FilePatterns) == 0 || matchesPattern(w.FilePatterns, fl)) &&
+				!fl.Named(omit) {
 				f.files[fl] = true
 			}
 		}

@@ -10,6 +10,8 @@ type ExcerptParams struct {
 	// last line of the file. An EndLine beyond the file's last line means that one.
 	StartLine int `json:"startLine,omitempty"`
 	EndLine   int `json:"endLine,omitempty"`
+	// Omit are folders and glob patterns of files that are not read (Filters.Omit).
+	Omit []string `json:"omit,omitempty"`
 }
 
 // ExcerptResult holds lines of a file, like a Citation's.

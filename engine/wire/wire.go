@@ -29,6 +29,10 @@ type Document struct {
 // Filters limit what is searched. All given are hard except Folders, which
 // raises matching paths (PRD, metadata filter).
 type Filters struct {
+	// Omit are folders and glob patterns of files whose text is in no result, as the
+	// setting llm.neverSend names them. Unlike the others it is never given up.
+	Omit []string `json:"omit,omitempty"`
+
 	SourceTypes  []string `json:"sourceTypes,omitempty"`
 	Folders      []string `json:"folders,omitempty"`
 	FilePatterns []string `json:"filePatterns,omitempty"`

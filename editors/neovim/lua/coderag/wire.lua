@@ -7,6 +7,7 @@
 ---@field uri? string
 ---@field startLine? integer StartLine and EndLine are 1-based and inclusive; 0 for the first and the last line of the file. An EndLine beyond the file's last line means that one.
 ---@field endLine? integer
+---@field omit? string[] Omit are folders and glob patterns of files that are not read (Filters.Omit).
 
 --- ExcerptResult holds lines of a file, like a Citation's.
 ---@class coderag.wire.ExcerptResult
@@ -36,6 +37,7 @@
 --- Filters limit what is searched. All given are hard except Folders, which
 --- raises matching paths (PRD, metadata filter).
 ---@class coderag.wire.Filters
+---@field omit? string[] Omit are folders and glob patterns of files whose text is in no result, as the setting llm.neverSend names them. Unlike the others it is never given up.
 ---@field sourceTypes? string[]
 ---@field folders? string[]
 ---@field filePatterns? string[]
