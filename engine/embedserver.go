@@ -39,10 +39,7 @@ func hasServer(s config.Settings) bool { return s.Embed.BaseURL != "" && s.Embed
 // it does not take part.
 func (e *Engine) openServer(ctx context.Context, s config.Settings, o *opened, iopts *index.Options) {
 	o.server = &embedServer{stop: func() {}}
-	never, err := file.NewGlobs(s.LLM.NeverSend)
-	if err != nil {
-		err = fmt.Errorf("setting llm.neverSend: %w; nothing is sent until it is right", err)
-	}
+	never, err := neverSent(s)
 	var ropts remote.Options
 	if err == nil {
 		ropts, err = e.remoteOptions(s, iopts.CacheDir)
@@ -72,15 +69,47 @@ func (e *Engine) openServer(ctx context.Context, s config.Settings, o *opened, i
 	}
 }
 
-// remoteOptions translates the settings.
-func (e *Engine) remoteOptions(s config.Settings, dir string) (remote.Options, error) {
-	key, err := e.embedKey(s)
+func neverSent(s config.Settings) (file.Globs, error) {
+	never, err := file.NewGlobs(s.LLM.NeverSend)
 	if err != nil {
-		return remote.Options{}, err
+		return never, fmt.Errorf("setting llm.neverSend: %w; nothing is sent until it is right", err)
+	}
+	return never, nil
+}
+
+// CheckEmbedServer says what is wrong with the settings of the server that makes
+// embeddings, else where texts are sent to. Nothing is asked of it. key is
+// Options.Key.
+func CheckEmbedServer(s config.Settings, key func(variable string) string) (endpoint string, err error) {
+	if _, err := neverSent(s); err != nil {
+		return "", err
+	}
+	client, err := embedClient(s, key)
+	if err != nil {
+		return "", err
+	}
+	defer client.Close()
+	return client.Endpoint(), nil
+}
+
+// embedClient makes the client of the server that the settings name.
+func embedClient(s config.Settings, getenv func(string) string) (*openai.Client, error) {
+	key, err := embedKey(s, getenv)
+	if err != nil {
+		return nil, err
 	}
 	client, err := openai.New(openai.Options{BaseURL: s.Embed.BaseURL, Model: s.Embed.Model, Key: key, CAFile: s.LLM.CAFile, Group: "embed"})
 	if err != nil {
-		return remote.Options{}, fmt.Errorf("setting embed.baseUrl: %w", err)
+		return nil, fmt.Errorf("setting embed.baseUrl: %w", err)
+	}
+	return client, nil
+}
+
+// remoteOptions translates the settings.
+func (e *Engine) remoteOptions(s config.Settings, dir string) (remote.Options, error) {
+	client, err := embedClient(s, e.opts.Key)
+	if err != nil {
+		return remote.Options{}, err
 	}
 	if dir == noCacheDir {
 		dir = ""
@@ -97,12 +126,9 @@ func (e *Engine) remoteOptions(s config.Settings, dir string) (remote.Options, e
 
 // embedKey finds the key for embed.baseUrl: the environment's, else the key
 // file's. OPENAI_API_KEY goes to OpenAI and nowhere else.
-func (e *Engine) embedKey(s config.Settings) (string, error) {
-	getenv := func(name string) string {
-		if e.opts.Key == nil {
-			return ""
-		}
-		return e.opts.Key(name)
+func embedKey(s config.Settings, getenv func(string) string) (string, error) {
+	if getenv == nil {
+		getenv = func(string) string { return "" }
 	}
 	if key := getenv(config.EmbedKeyVariable); key != "" {
 		return key, nil

@@ -106,6 +106,21 @@ func TestDoctorFinds(t *testing.T) {
 		"a key that others can read": {"provider", stateError, "key", func(c *cli) []string {
 			return []string{"--llm.baseUrl", "http://" + closed(c) + "/v1", "--llm.model", "m", "--llm.apiKeyFile", put(c, "key", "sk-secret-secret\n", 0o644)}
 		}},
+		"an embeddings server without a model": {"embeddings", stateError, "embed.model is not set", func(*cli) []string {
+			return []string{"--embed.baseUrl", "http://127.0.0.1:1/v1"}
+		}},
+		"an embedding model without a server": {"embeddings", stateError, "embed.baseUrl is not set", func(*cli) []string {
+			return []string{"--embed.model", "m"}
+		}},
+		"an embeddings server that is not running": {"embeddings", stateError, "cannot be reached", func(c *cli) []string {
+			return []string{"--embed.baseUrl", "http://" + closed(c) + "/v1", "--embed.model", "m"}
+		}},
+		"an embeddings server that is no URL": {"embeddings", stateError, "no http or https URL", func(*cli) []string {
+			return []string{"--embed.baseUrl", "localhost:1", "--embed.model", "m"}
+		}},
+		"an embeddings server's key that others can read": {"embeddings", stateError, "key", func(c *cli) []string {
+			return []string{"--embed.baseUrl", "http://" + closed(c) + "/v1", "--embed.model", "m", "--embed.apiKeyFile", put(c, "key", "sk-secret-secret\n", 0o644)}
+		}},
 		"a log file in no folder": {"log", stateError, "log", func(c *cli) []string {
 			return []string{"--log.file", filepath.Join(c.t.TempDir(), "none", "log")}
 		}},

@@ -105,9 +105,41 @@ func examineProvider(ctx context.Context, s config.Settings, key func(string) st
 	if err != nil {
 		return bad("correct the settings llm.*; until then answers are extracted from the code", "%v", err)
 	}
-	u, err := url.Parse(l.BaseURL)
-	if err != nil || u.Hostname() == "" {
-		return bad("correct llm.baseUrl, such as http://localhost:11434/v1", "llm.baseUrl %q is no URL", l.BaseURL)
+	if err := reach(ctx, at); err != nil {
+		return bad("start the server, or correct llm.baseUrl; until then answers are extracted from the code", "%s cannot be reached: %v", at, err)
+	}
+	return ok(check, "%s at %s can be reached", model, at)
+}
+
+// examineEmbedServer looks at who makes embeddings. Nothing is asked of it.
+func examineEmbedServer(ctx context.Context, s config.Settings, key func(string) string) finding {
+	const check = "embeddings"
+	bad := func(advice, format string, args ...any) finding {
+		return finding{check, stateError, fmt.Sprintf(format, args...), advice}
+	}
+	switch set := s.Embed; {
+	case set.BaseURL == "" && set.Model == "":
+		return ok(check, "no server is set: vectors are made on this machine")
+	case set.BaseURL == "":
+		return bad("set embed.baseUrl to the server that has the model, or embed.model to nothing", "embed.model is %s, but embed.baseUrl is not set: vectors are made on this machine", set.Model)
+	case set.Model == "":
+		return bad("set embed.model to a model of that server, or embed.baseUrl to nothing", "embed.baseUrl is %s, but embed.model is not set: vectors are made on this machine", set.BaseURL)
+	}
+	at, err := engine.CheckEmbedServer(s, key)
+	if err != nil {
+		return bad("correct the settings embed.*; until then the models of this machine do", "%v", err)
+	}
+	if err := reach(ctx, at); err != nil {
+		return bad("start the server, or correct embed.baseUrl; until then it is searched without it", "%s cannot be reached: %v", at, err)
+	}
+	return ok(check, "%s at %s can be reached", s.Embed.Model, at)
+}
+
+// reach connects to the host of a URL that was checked, and says nothing there.
+func reach(ctx context.Context, base string) error {
+	u, err := url.Parse(base)
+	if err != nil {
+		return err
 	}
 	port := u.Port()
 	if port == "" {
@@ -117,10 +149,9 @@ func examineProvider(ctx context.Context, s config.Settings, key func(string) st
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(limited, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return bad("start the server, or correct llm.baseUrl; until then answers are extracted from the code", "%s cannot be reached: %v", at, err)
+		return err
 	}
-	_ = conn.Close() // nothing was said
-	return ok(check, "%s at %s can be reached", model, at)
+	return conn.Close()
 }
 
 // examineLog tries to open the log file as the server does.
