@@ -16,6 +16,10 @@ if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
   apt-get update -qq
   apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null
 fi
+if ! command -v ip >/dev/null; then # for tests without a network
+  apt-get update -qq
+  apt-get install -y -qq --no-install-recommends iproute2 >/dev/null
+fi
 if [ "$(cat "$dir/stamp" 2>/dev/null || true)" = "$stamp" ]; then
   exit 0
 fi
