@@ -125,7 +125,7 @@ return {
       local client = t.edit()
       vim.uv.kill(t.pid(client), 'sigkill')
       t.wait('the server ended', function()
-        return client:is_stopped()
+        return not vim.lsp.get_client_by_id(client.id)
       end)
       t.contains(health(t), 'no server runs', 'the page')
       vim.cmd('bwipeout!')

@@ -6,9 +6,7 @@ package.path = here .. '/?.lua;' .. package.path
 local only, jobs = nil, 2
 local i = 1
 while arg[i] do
-  if arg[i] == '--child' then
-    return require('child').run(arg[i + 1], arg[i + 2])
-  elseif arg[i] == '-j' then
+  if arg[i] == '-j' then
     jobs, i = tonumber(arg[i + 1]), i + 1
   else
     only = arg[i]
@@ -41,7 +39,9 @@ local function start()
   for _, sub in ipairs({ 'config', 'data', 'state', 'cache', 'run', 'home', 'index' }) do
     vim.fn.mkdir(dir .. '/' .. sub, 'p', tonumber('700', 8))
   end
-  vim.system({ vim.v.progpath, '--clean', '--headless', '-u', 'NONE', '-i', 'NONE', '-l', here .. '/run.lua', '--child', test.file, test.name }, {
+  -- Not with -l: there the screen stays 80 by 24 whatever 'columns' and 'lines'
+  -- are set to, and Neovim 0.11.4 writes beyond it when it redraws.
+  vim.system({ vim.v.progpath, '--clean', '--headless', '-u', 'NONE', '-i', 'NONE', '-S', here .. '/child_main.lua' }, {
     text = true,
     timeout = 240000,
     env = {
@@ -54,17 +54,20 @@ local function start()
       CODERAG_INDEX_CACHE_DIR = dir .. '/index',
       CODERAG_EMBED_PROVIDER = 'static',
       CODERAG_TEST_DIR = dir,
+      CODERAG_TEST_FILE = test.file,
+      CODERAG_TEST_NAME = test.name,
       CODERAG_TEST_NVIM = vim.v.progpath,
       NVIM_LOG_FILE = dir .. '/nvim.log',
     },
   }, function(out)
     vim.schedule(function()
       running = running - 1
-      local ok = out.code == 0
+      local ok = out.code == 0 and out.signal == 0
       passed, failed = passed + (ok and 1 or 0), failed + (ok and 0 or 1)
       io.stdout:write((ok and 'ok ' or 'not ok ') .. (passed + failed) .. ' - ' .. test.full .. '\n')
       if not ok then
-        local said = vim.trim((out.stdout or '') .. '\n' .. (out.stderr or '') .. (out.code == 124 and '\nit took too long' or ''))
+        local how = out.code == 124 and 'it took too long' or out.signal ~= 0 and ('Neovim itself crashed: signal %d'):format(out.signal) or ''
+        local said = vim.trim((out.stdout or '') .. '\n' .. (out.stderr or '') .. '\n' .. how)
         io.stdout:write('  # ' .. said:gsub('\n', '\n  # ') .. '\n')
       end
       io.stdout:flush()
