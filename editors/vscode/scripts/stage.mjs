@@ -1,7 +1,10 @@
 // Lays the extension out as it is packaged: bundles, manifest with the server's
 // settings, notices, and the server where one is given. Tests run the same.
 //
-//   node scripts/stage.mjs --out DIR [--server FILE] [--version V]
+//   node scripts/stage.mjs --out DIR [--server FILE] [--licences FILE] [--components FILE]
+//
+// --licences is a file with the licences of what is in the server, --components
+// is written: the packages that were bundled, for an SBOM.
 import { build } from 'esbuild';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -10,7 +13,7 @@ import { parseArgs } from 'node:util';
 
 const here = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const repository = path.dirname(path.dirname(here));
-const { values } = parseArgs({ options: { out: { type: 'string' }, server: { type: 'string' }, version: { type: 'string' } } });
+const { values } = parseArgs({ options: { out: { type: 'string' }, server: { type: 'string' }, licences: { type: 'string' }, components: { type: 'string' } } });
 if (!values.out) throw new Error('--out DIR is missing');
 const out = path.resolve(values.out);
 fs.rmSync(out, { recursive: true, force: true });
@@ -30,7 +33,6 @@ const bundles = await Promise.all([
 // The settings are the server's own table: they cannot differ from it.
 const manifest = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
 manifest.contributes.configuration.push(...settingGroups(JSON.parse(fs.readFileSync(path.join(here, 'settings.generated.json'), 'utf8'))));
-if (values.version) manifest.version = values.version;
 delete manifest.scripts;
 delete manifest.devDependencies;
 delete manifest.private;
@@ -40,7 +42,10 @@ fs.cpSync(path.join(here, 'docs'), path.join(out, 'docs'), { recursive: true });
 fs.cpSync(path.join(here, 'media'), path.join(out, 'media'), { recursive: true });
 for (const file of ['README.md', 'CHANGELOG.md']) fs.copyFileSync(path.join(here, file), path.join(out, file));
 fs.copyFileSync(path.join(repository, 'LICENSE'), path.join(out, 'LICENSE'));
-fs.writeFileSync(path.join(out, 'NOTICE'), notices(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))));
+const packages = bundled(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs)));
+fs.writeFileSync(path.join(out, 'NOTICE'), notices(packages));
+if (values.licences) fs.copyFileSync(values.licences, path.join(out, 'THIRD_PARTY_LICENSES.txt'));
+if (values.components) fs.writeFileSync(values.components, JSON.stringify(packages.map(({ name, version, license }) => ({ name, version, license }))));
 if (values.server) {
   const file = path.join(out, 'server', path.basename(values.server));
   fs.mkdirSync(path.dirname(file));
@@ -59,13 +64,19 @@ function settingGroups(properties) {
   return [...groups.values()];
 }
 
-/** The licences of what was bundled, after the project's own notice. */
-function notices(inputs) {
-  const packages = [...new Set(inputs.map((input) => /^(?:.*node_modules\/)((?:@[^/]+\/)?[^/]+)/.exec(input)).filter(Boolean).map((match) => match[0]))].sort();
-  const parts = [fs.readFileSync(path.join(repository, 'NOTICE'), 'utf8').trimEnd(), 'The extension holds parts of these packages:'];
-  for (const folder of packages) {
+/** The packages that bundled files are from. */
+function bundled(inputs) {
+  const folders = new Set(inputs.map((input) => /^(?:.*node_modules\/)((?:@[^/]+\/)?[^/]+)/.exec(input)?.[0]).filter(Boolean));
+  return [...folders].sort().map((folder) => {
     const dir = path.join(here, folder);
-    const { name, version, license } = JSON.parse(fs.readFileSync(path.join(dir, 'package.json'), 'utf8'));
+    return { dir, ...JSON.parse(fs.readFileSync(path.join(dir, 'package.json'), 'utf8')) };
+  });
+}
+
+/** The licences of what was bundled, after the project's own notice. */
+function notices(packages) {
+  const parts = [fs.readFileSync(path.join(repository, 'NOTICE'), 'utf8').trimEnd(), 'The extension holds parts of these packages:'];
+  for (const { dir, name, version, license } of packages) {
     const file = fs.readdirSync(dir).find((entry) => /^licen[cs]e/i.test(entry));
     if (!file) throw new Error(`${name} ${version} carries no licence`);
     parts.push(`${name} ${version} (${license})\n\n${fs.readFileSync(path.join(dir, file), 'utf8').trim()}`);

@@ -105,6 +105,14 @@ const single: Case[] = [
     assert.ok(cpu < 50, `${cpu} ms`); // by the clock, other programs count
   }],
 
+  ['the bundles are under 1 MB', () => {
+    const dist = path.join(vscode.extensions.getExtension(id)!.extensionPath, 'dist');
+    const bytes = fs.readdirSync(dist).reduce((sum, name) => sum + fs.statSync(path.join(dist, name)).size, 0);
+    print(`# the bundles are ${Math.round(bytes / 1000)} kB`);
+    assert.ok(bytes < 1_000_000, `${bytes} bytes`);
+    return Promise.resolve();
+  }],
+
   ['the first index becomes ready', async () => {
     const a = await indexed();
     const { coverage } = a.status()!;

@@ -134,6 +134,26 @@ await step('why this, and the files around it', async () => {
   await shot('page-why', true);
 });
 
+await step('a narrow panel: nothing is wider than it, a source is one line', async () => {
+  const full = page.viewportSize();
+  await page.setViewportSize({ width: 340, height: 900 });
+  const wide = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+  check(wide[0] <= wide[1], `the page is ${wide[0]} pixels wide in ${wide[1]}`);
+  for (const row of await page.locator('.sources li').all()) {
+    const tops = await row.locator(':scope > *').evaluateAll((all) => all.map((one) => { const box = one.getBoundingClientRect(); return (box.top + box.bottom) / 2; }));
+    check(Math.max(...tops) - Math.min(...tops) < 6, `not in one line: ${await row.innerText()}`);
+  }
+  await page.locator('.sources').scrollIntoViewIfNeeded();
+  await shot('page-narrow');
+  await page.locator('.sources .cite').first().hover();
+  await page.locator('#preview').waitFor({ state: 'visible' });
+  const numbers = page.locator('#preview .numbers');
+  check(await numbers.evaluate((one) => one.scrollWidth <= one.clientWidth), 'line numbers are cut');
+  await shot('page-narrow-preview');
+  await page.mouse.move(5, 5);
+  await page.setViewportSize(full);
+});
+
 await step('questions by the keyboard: ask, recall, follow up', async () => {
   await page.locator('#question').focus();
   await page.keyboard.press('ArrowUp');
