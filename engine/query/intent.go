@@ -92,6 +92,7 @@ var (
 	reSeekTests    = regexp.MustCompile(`(?i)\btests? (?:for|of|covering|that|which|case for)\b|\b(?:which|what|any|the|show|find|list|where are)(?: \w+){0,2} tests?\b(?: (?:cover|check|exercise|verify|call|use|for|of)|\?|$)|\b(?:tested|covered by|test coverage)\b|\bunit tests?\b`)
 	reSeekDocs     = regexp.MustCompile(`(?i)\b(?:documentation|docs|readme|changelog|release notes|tutorial|contributing guide|documented|getting started|licen[sc]e|how (?:do i|to) install|installation)\b`)
 	reSeekExamples = regexp.MustCompile(`(?i)\bexamples? (?:of|for|that|showing|using)\b|\b(?:an?|any|show me) (?:\w+ )?(?:example|sample|demo)\b`)
+	reDoing        = regexp.MustCompile(`(?i)\bhow\b|\bwhat (?:happens|makes|causes|triggers)\b|\b(?:where|when|which \w+)\b.+\b(?:\w{2,}ed|built|done|found|kept|made|put|read|run|sent|set|told|written)\b`)
 	reHowTo        = regexp.MustCompile(`(?i)\bhow (?:do|can|could|should|would|might) (?:i|we|you|one|users?)\b|\bhow to\b`)
 	reWord         = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*(?:\+\+|#)?`)
 )

@@ -82,6 +82,9 @@ type Analysis struct {
 	// HowTo: the question is how to do something, which documentation may
 	// answer as well as code.
 	HowTo bool
+	// Doing: the question is how or where something is done, which code that
+	// does something answers and the declaration of a type does not.
+	Doing bool
 	// Terms are the lexical terms, expansions included.
 	Terms []lexical.Term
 	// Stems are the distinct stems of the question's content words, in order,
@@ -176,6 +179,7 @@ func (an *Analyzer) analyze(q string, vocab Vocabulary) Analysis {
 	// What follows mentions tests and documentation in passing.
 	a.Languages, a.Kinds, a.Wants, a.Sought = hints(heading(q))
 	a.HowTo = reHowTo.MatchString(q)
+	a.Doing = reDoing.MatchString(q)
 	a.Cleaned = clean(q)
 	if len(a.Names) == 0 {
 		a.Names = spelledOut(a.Cleaned, vocab)

@@ -37,6 +37,7 @@ const (
 	pAround             // mean pContentRaw of the chunks before and behind
 	pType               // kinds: a class or struct
 	pInterface          // an interface, trait or named type
+	pTypeDoing          // any of these where the question is how something is done
 	pVariable           // constants and variables
 	pModule             // imports and loose statements
 	pSection            // a section of Markdown
@@ -55,7 +56,7 @@ const (
 
 // passageFeatureNames name the features in tables.
 var passageFeatureNames = [numPassageFeatures]string{"words", "wordsAll", "wordsRank", "cover", "whole", "near", "nearRaw", "nearRank",
-	"content", "contentRaw", "contentRank", "slow", "slowRaw", "name", "nameCover", "nameOverlap", "symbols", "parent", "around", "type", "interface", "variable", "module", "section", "block", "later", "first", "size",
+	"content", "contentRaw", "contentRank", "slow", "slowRaw", "name", "nameCover", "nameOverlap", "symbols", "parent", "around", "type", "interface", "typeDoing", "variable", "module", "section", "block", "later", "first", "size",
 	"definition", "tiny", "testIn", "file", "fileFirst", "fileRank"}
 
 // PassageFeatureNames returns the names of the features of chunks, in order.
@@ -82,13 +83,11 @@ type filePassages struct {
 	wordsRank, nearRank, contentRank []int
 	whole                            []uint32 // groups of the definition, by chunk
 	lines                            []int    // of the definition
-	gap                              float64
-	rank                             int
 }
 
-func (r *ranking) newFilePassages(w *worker, c *candidate, rank int) filePassages {
+func (r *ranking) newFilePassages(w *worker, c *candidate) filePassages {
 	n := len(c.passages)
-	f := filePassages{names: w, c: c, rank: rank, gap: c.score - r.cands[0].score, whole: make([]uint32, n), lines: make([]int, n)}
+	f := filePassages{names: w, c: c, whole: make([]uint32, n), lines: make([]int, n)}
 	for i := 0; i < n; {
 		p := &c.passages[i]
 		groups, lines, j := p.group, p.doc.EndLine-p.doc.StartLine+1, i+1
@@ -100,7 +99,7 @@ func (r *ranking) newFilePassages(w *worker, c *candidate, rank int) filePassage
 			f.whole[i], f.lines[i] = groups, lines
 		}
 	}
-	if rank > passageFiles {
+	if !c.compared {
 		for i := range c.passages {
 			c.passages[i].content = 0
 		}
@@ -135,7 +134,8 @@ func ranksBy(ps []passage, value func(*passage) float64) []int {
 	return ranks
 }
 
-// passageFeatures returns the features of a file's i-th chunk.
+// passageFeatures returns the features of a file's i-th chunk but for the file's
+// place.
 func (r *ranking) passageFeatures(f *filePassages, i int) (x PassageFeatures) {
 	c := f.c
 	p := &c.passages[i]
@@ -160,7 +160,7 @@ func (r *ranking) passageFeatures(f *filePassages, i int) (x PassageFeatures) {
 	if f.bestContent > 0 {
 		x[pContentRank] = 1 / float64(f.contentRank[i])
 	}
-	if f.rank <= passageFiles { // names take time
+	if c.compared { // names take time
 		name := r.said(d.Name, f.names)
 		x[pName], x[pNameCover], x[pNameOverlap] = name.question, name.text, name.overlap
 		x[pSymbols] = name.overlap
@@ -180,8 +180,14 @@ func (r *ranking) passageFeatures(f *filePassages, i int) (x PassageFeatures) {
 	switch d.Kind {
 	case chunk.Class:
 		x[pType] = 1
+		if r.an.Doing {
+			x[pTypeDoing] = 1
+		}
 	case chunk.Interface, chunk.Type:
 		x[pInterface] = 1
+		if r.an.Doing {
+			x[pTypeDoing] = 1
+		}
 	case chunk.Variable:
 		x[pVariable] = 1
 	case chunk.Module:
@@ -209,11 +215,24 @@ func (r *ranking) passageFeatures(f *filePassages, i int) (x PassageFeatures) {
 	if !r.an.Wants.Tests && !c.file.Class.Test && aboutTests(d) {
 		x[pTestIn] = 1
 	}
-	x[pFile], x[pFileRank] = f.gap, 1/float64(f.rank)
-	if f.rank == 1 {
+	return x
+}
+
+// place is a file's among the others, which its chunks share.
+type place struct {
+	gap  float64 // points behind the best, negative
+	rank int     // from 1
+}
+
+func (r *ranking) placeOf(c *candidate, rank int) place {
+	return place{c.score - r.cands[0].score, rank}
+}
+
+func (p place) into(x *PassageFeatures) {
+	x[pFile], x[pFileRank] = p.gap, 1/float64(p.rank)
+	if p.rank == 1 {
 		x[pFileFirst] = 1
 	}
-	return x
 }
 
 // tinyLines is how long a definition may be that is hardly more than its name.

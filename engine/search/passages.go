@@ -10,20 +10,20 @@ import (
 	"coderag-ls/engine/query"
 )
 
-// orderPassages scores a file's chunks by how well each answers, and sorts them.
-// rank is the file's, from 1.
-func (r *ranking) orderPassages(w *worker, c *candidate, rank int) {
-	f := r.newFilePassages(w, c, rank)
-	weights := passageWeights
-	if len(r.near) == 0 {
-		weights = lexicalPassageWeights
-	}
+// scorePassages scores a file's chunks by how well each answers, whatever its
+// file.
+func (r *ranking) scorePassages(w *worker, c *candidate) {
+	f := r.newFilePassages(w, c)
+	weights := r.passageWeights()
 	usage := r.an.Intent == query.FindUsage
 	named := r.aboutNames()
 	for i := range c.passages {
 		p := &c.passages[i]
 		x := r.passageFeatures(&f, i)
-		p.score = x.score(&weights)
+		p.score = x.score(weights)
+		if i == 0 || p.score > c.answer {
+			c.answer = p.score
+		}
 		for _, name := range r.an.Names {
 			if slices.ContainsFunc(p.doc.Symbols, func(s string) bool { return strings.EqualFold(s, name) }) {
 				p.defines = append(p.defines, name)
@@ -44,11 +44,28 @@ func (r *ranking) orderPassages(w *worker, c *candidate, rank int) {
 			p.score += lineGain
 		}
 	}
+}
+
+// orderPassages adds what a file's place says to its chunks' scores, and sorts
+// them. rank is the file's, from 1.
+func (r *ranking) orderPassages(c *candidate, rank int) {
+	var x PassageFeatures
+	r.placeOf(c, rank).into(&x)
+	place := x.score(r.passageWeights())
 	c.order = make([]int, len(c.passages))
 	for i := range c.order {
 		c.order[i] = i
+		c.passages[i].score += place
 	}
 	slices.SortStableFunc(c.order, func(a, b int) int { return cmp.Compare(c.passages[b].score, c.passages[a].score) })
+}
+
+// passageWeights are those of chunks, by what there is to compare.
+func (r *ranking) passageWeights() *PassageFeatures {
+	if len(r.near) == 0 {
+		return &lexicalPassageWeights
+	}
+	return &passageWeights
 }
 
 const (

@@ -11,7 +11,7 @@ var passageWeights = PassageFeatures{
 	pWordsAll: 1.2, pWordsRank: 0.8, pWhole: 1.25, pNear: 0.5, pNearRaw: 1.3, pNearRank: 0.1,
 	pContent: 0.55, pContentRaw: 5.3, pContentRank: 0.15, pSlow: 0.5, pSlowRaw: 5,
 	pSymbols: 3.5, pName: 0.5, pParent: 1.2, pAround: 2,
-	pVariable: -3.1, pModule: -2.4, pSection: -1, pBlock: -1.5, pLater: -2.1, pFirst: -1.05,
+	pTypeDoing: -1, pVariable: -3.1, pModule: -2.4, pSection: -1, pBlock: -1.5, pLater: -2.1, pFirst: -1.05,
 	pSize: 0.7, pTiny: -1.25, pTestIn: -2.35, pFile: 0.35, pFileRank: 0.9,
 }
 
@@ -19,6 +19,6 @@ var passageWeights = PassageFeatures{
 var lexicalPassageWeights = PassageFeatures{
 	pWords: 0.5, pWordsAll: 2, pWordsRank: 1, pCover: 1, pWhole: 2,
 	pSymbols: 3.5, pName: 0.5, pParent: 1.2,
-	pVariable: -3.1, pModule: -2.4, pSection: -1, pBlock: -1.5, pLater: -2.1, pFirst: -1.05,
+	pTypeDoing: -1, pVariable: -3.1, pModule: -2.4, pSection: -1, pBlock: -1.5, pLater: -2.1, pFirst: -1.05,
 	pSize: 0.5, pTiny: -1.25, pTestIn: -2.35, pFile: 0.35, pFileRank: 0.9,
 }

@@ -40,7 +40,9 @@ type candidate struct {
 	order    []int // passages, best first
 	names    []string
 	placed   placed
-	path     string // the path of the question that names the file
+	compared bool    // names and content of its passages are
+	answer   float64 // the best passage's score, of which file it is left out
+	path     string  // the path of the question that names the file
 	line     int
 }
 
@@ -251,11 +253,53 @@ func (r *ranking) rank() {
 		c.placed = r.placed(c)
 		c.score = c.features.score(&weights) + r.adjust(c) + c.placed.score
 	}
-	slices.SortFunc(r.cands, func(a, b *candidate) int {
+	r.sort(r.cands)
+	r.each(func(w *worker, i int, c *candidate) {
+		c.compared = i < passageFiles
+		r.scorePassages(w, c)
+	})
+	r.answers()
+	r.each(func(_ *worker, i int, c *candidate) { r.orderPassages(c, i+1) })
+}
+
+func (r *ranking) sort(cands []*candidate) {
+	slices.SortFunc(cands, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.file.Path, b.file.Path))
 	})
-	r.each(func(w *worker, i int, c *candidate) { r.orderPassages(w, c, i+1) })
 }
+
+// answers adds to each file's score what its best passage's is behind the best of
+// all, and sorts the files anew that had everything compared.
+func (r *ranking) answers() {
+	first := r.cands[:min(passageFiles, len(r.cands))]
+	if len(first) == 0 {
+		return
+	}
+	most, least := math.Inf(-1), math.Inf(1)
+	for _, c := range first {
+		most, least = max(most, c.answer), min(least, c.answer)
+	}
+	weight := answerWeight
+	if len(r.near) == 0 {
+		weight = lexicalAnswerWeight
+	}
+	for i, c := range r.cands {
+		if i < passageFiles {
+			c.score += weight * (c.answer - most)
+		} else {
+			c.score += weight * (least - most)
+		}
+	}
+	r.sort(first)
+}
+
+const (
+	// answerWeight is how much of a passage's score counts for its file's: .2 to .4
+	// give the same within .01 (docs/decisions/0034-best-passage.md).
+	answerWeight = 0.3
+	// lexicalAnswerWeight is that while there are no vectors.
+	lexicalAnswerWeight = 0.1
+)
 
 // FileScore is a candidate file with its score and what it is made of.
 type FileScore struct {
@@ -271,11 +315,14 @@ func (r *ranking) files() []FileScore {
 	out := make([]FileScore, len(r.cands))
 	for i, c := range r.cands {
 		out[i] = FileScore{File: c.file, Score: c.score, Features: c.features}
-		if r.in.Passages && i < passageFiles {
-			f := r.newFilePassages(r.workers[0], c, i+1)
+		if r.in.Passages && c.compared {
+			f := r.newFilePassages(r.workers[0], c)
+			at := r.placeOf(c, i+1)
 			for j := range c.passages {
 				p := &c.passages[j]
-				out[i].Passages = append(out[i].Passages, PassageScore{Ref: p.ref, Score: p.score, Features: r.passageFeatures(&f, j)})
+				x := r.passageFeatures(&f, j)
+				at.into(&x)
+				out[i].Passages = append(out[i].Passages, PassageScore{Ref: p.ref, Score: p.score, Features: x})
 			}
 		}
 	}

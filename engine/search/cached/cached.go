@@ -74,8 +74,8 @@ func newMeaning(q Question) (key Key, ok bool) {
 		Names, Languages []string
 		Kinds            any
 		Wants, Sought    query.Wants
-		HowTo            bool
-	}{a.Intent, a.Entities, a.Names, a.Languages, a.Kinds, a.Wants, a.Sought, a.HowTo})
+		HowTo, Doing     bool
+	}{a.Intent, a.Entities, a.Names, a.Languages, a.Kinds, a.Wants, a.Sought, a.HowTo, a.Doing})
 }
 
 // newKey takes every field of the search, whatever is added to it.
