@@ -85,6 +85,11 @@ test-code-model:
 test-mcp: build
 	@scripts/mcp-conformance.sh $(BIN) $(CACHE)/mcp-venv
 
+## test-llm-server: the language model client against llama.cpp with a model of random weights (pip builds it, some ten minutes once)
+.PHONY: test-llm-server
+test-llm-server:
+	@GO="$(GO)" scripts/llm-server.sh $(CACHE)/llm-server
+
 ## demo: index a real repository and ask it three questions
 demo: build
 	@CODERAG=$(BIN) scripts/demo.sh $(MODEL)

@@ -98,9 +98,9 @@ func (c *cleaner) markdown(s string) string {
 		body := strings.TrimLeft(line, " ")
 		marks := body[:len(body)-len(strings.TrimLeft(body, "`"))]
 		switch {
-		case fence == "" && len(marks) >= 3:
+		case fence == "" && len(marks) >= 3 && !strings.Contains(body[len(marks):], "`"):
 			fence = marks
-			out.WriteString(line)
+			out.WriteString(shown.clean(line))
 		case fence != "" && len(marks) >= len(fence) && strings.TrimSpace(body[len(marks):]) == "":
 			out.WriteString(shown.clean(block.String()))
 			block.Reset()

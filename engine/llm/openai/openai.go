@@ -148,10 +148,37 @@ func (c *Client) Complete(ctx context.Context, r llm.Request, delta func(string)
 			c.plain.Store(true)
 		}
 	}
+	if errors.Is(err, errEmpty) && ctx.Err() == nil {
+		resp, err = c.whole(ctx, r, delta, resp)
+	}
 	if err == nil || ctx.Err() != nil {
 		return resp, errors.Join(ctx.Err(), err)
 	}
 	return resp, c.explain(err)
+}
+
+// errEmpty is a stream that ended as it began.
+var errEmpty = llm.Errorf(llm.BadReply, "it sent no text")
+
+// whole asks once more, without a stream: some servers tell only then why there
+// was nothing in it (llama-cpp-python, where the question is too long). What
+// explains nothing is not told.
+func (c *Client) whole(ctx context.Context, r llm.Request, delta func(string), out llm.Response) (llm.Response, error) {
+	request := c.request(r, false)
+	request.Stream = false
+	reply, err := c.api.CreateChatCompletion(ctx, request)
+	if _, status := apiError(err); status >= 400 {
+		return out, err
+	}
+	if err != nil || len(reply.Choices) == 0 || reply.Choices[0].Message.Content == "" {
+		return out, errors.Join(ctx.Err(), errEmpty)
+	}
+	out.Text, out.FinishReason = strings.ToValidUTF8(reply.Choices[0].Message.Content, "\uFFFD"), string(reply.Choices[0].FinishReason)
+	out.InputTokens, out.OutputTokens = reply.Usage.PromptTokens, reply.Usage.CompletionTokens
+	if delta != nil {
+		delta(out.Text)
+	}
+	return out, nil
 }
 
 // complete makes one request; full is with the parameters that not all
@@ -165,6 +192,7 @@ func (c *Client) complete(ctx context.Context, r llm.Request, delta func(string)
 	defer stream.Close()
 	var text strings.Builder
 	var joined joiner
+	events := 0
 	put := func(s string) {
 		if s == "" {
 			return
@@ -180,6 +208,9 @@ func (c *Client) complete(ctx context.Context, r llm.Request, delta func(string)
 			put(joined.end())
 			out.Text = text.String()
 			if errors.Is(err, io.EOF) && ctx.Err() == nil {
+				if events == 0 {
+					return out, errEmpty
+				}
 				return out, ended(stream.Header(), out)
 			}
 			return out, err
@@ -193,6 +224,7 @@ func (c *Client) complete(ctx context.Context, r llm.Request, delta func(string)
 			out.Text = text.String()
 			return out, e.Error
 		}
+		events++
 		if e.Model != "" {
 			out.Model = e.Model
 		}
@@ -287,10 +319,14 @@ func thinks(model string) bool {
 // servers know.
 func wantsLess(err error) bool {
 	e, status := apiError(err)
-	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity && status != http.StatusNotImplemented {
+	text := strings.ToLower(e)
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+	case http.StatusInternalServerError: // llama-cpp-python's for a parameter that it does not know
+		return strings.Contains(text, "response_format") || strings.Contains(text, "stream_options")
+	default:
 		return false
 	}
-	text := strings.ToLower(e)
 	for _, word := range []string{"response_format", "json_schema", "schema", "grammar", "stream_options", "unsupported", "not supported", "unknown field", "unrecognized", "extra"} {
 		if strings.Contains(text, word) {
 			return true

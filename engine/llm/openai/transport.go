@@ -53,7 +53,7 @@ func (c *checked) RoundTrip(req *http.Request) (*http.Response, error) {
 	case kind == "text/html":
 		resp.Body.Close()
 		return nil, llm.Errorf(llm.BadReply, "%s replies with a web page: check %s.baseUrl, which usually ends in /v1", c.base.Host, c.group)
-	case strings.HasSuffix(req.URL.Path, "/embeddings"):
+	case req.Header.Get("Accept") != "text/event-stream": // no stream was asked for
 		resp.Body = limited(resp.Body)
 		return resp, nil
 	case kind == "application/json":
