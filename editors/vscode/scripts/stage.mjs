@@ -44,6 +44,7 @@ for (const file of ['README.md', 'CHANGELOG.md']) fs.copyFileSync(path.join(here
 fs.copyFileSync(path.join(repository, 'LICENSE'), path.join(out, 'LICENSE'));
 const packages = bundled(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs)));
 fs.writeFileSync(path.join(out, 'NOTICE'), notices(packages));
+fs.writeFileSync(path.join(out, '.vscodeignore'), ''); // all of it is packaged
 if (values.licences) fs.copyFileSync(values.licences, path.join(out, 'THIRD_PARTY_LICENSES.txt'));
 if (values.components) fs.writeFileSync(values.components, JSON.stringify(packages.map(({ name, version, license }) => ({ name, version, license }))));
 if (values.server) {
