@@ -1,8 +1,11 @@
 package assist
 
 import (
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -102,5 +105,100 @@ func TestInjection(t *testing.T) {
 				t.Errorf("a source's line without its number: %q", line)
 			}
 		}
+	}
+}
+
+// passage is a source in a prompt: its place, and its lines behind their numbers.
+var passage = regexp.MustCompile(`(?m)^=== SOURCE [0-9a-f]+ BEGIN (\S+):(\d+)-(\d+)`)
+
+// TestHostileModel: hundreds of answers, streamed in parts and as a whole, of a
+// model that knows what it was given and cites that, lines beside it, files that
+// it was not given and none at all. Whatever is shown is cited word for word and
+// was given; files change all the while.
+func TestHostileModel(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(11, 12))
+	files := map[string]string{"net/client.go": clientGo, "net/retry.go": retryGo}
+	for i := range 12 {
+		files[fmt.Sprintf("net/delay%d.go", i)] = fmt.Sprintf("package net\n\n// Delay%d computes the delay before an attempt %d.\nfunc Delay%d(attempt int) int {\n\tstep := attempt * %d\n\treturn step + Backoff(attempt)\n}\n", i, i, i, 10+i)
+	}
+	given := map[string]bool{} // path:line, of the question under way
+	reply := func(w *llmtest.Writer, r llmtest.Request) {
+		clear(given)
+		var all [][]string
+		for _, m := range passage.FindAllStringSubmatch(r.Text(), -1) {
+			all = append(all, m)
+			from, _ := strconv.Atoi(m[2])
+			to, _ := strconv.Atoi(m[3])
+			for n := from; n <= to; n++ {
+				given[fmt.Sprintf("%s:%d", m[1], n)] = true
+			}
+		}
+		var s strings.Builder
+		for range 1 + rnd.IntN(9) {
+			m := all[rnd.IntN(len(all))]
+			from, _ := strconv.Atoi(m[2])
+			to, _ := strconv.Atoi(m[3])
+			path := m[1]
+			switch rnd.IntN(7) {
+			case 0:
+				path = fmt.Sprintf("net/delay%d.go", rnd.IntN(14)) // perhaps not given
+			case 1:
+				path = []string{"/etc/passwd", "../secret.go", "retry.go", "C:\\net\\retry.go", "net/none.go"}[rnd.IntN(5)]
+			case 2:
+				from, to = from-rnd.IntN(4), to+rnd.IntN(40)
+			case 3:
+				from, to = to, from
+			case 4:
+				from += rnd.IntN(max(to-from, 1))
+				to = from + rnd.IntN(3)
+			}
+			s.WriteString([]string{"`Backoff` doubles", "It calls `os.RemoveAll`", "See", "```go\nreturn d\n```\n", "The delay is 77"}[rnd.IntN(5)])
+			fmt.Fprintf(&s, []string{" [%s:%d-%d].\n", " (%s:%d-%d) ", " %s:%d-%d. ", "[x](%s#L%d-L%d) "}[rnd.IntN(4)], path, from, to)
+		}
+		if rnd.IntN(3) == 0 {
+			content, _ := json.Marshal(s.String())
+			w.Header("Content-Type", "application/json")
+			w.Raw(`{"choices":[{"message":{"content":` + string(content) + `},"finish_reason":"stop"}]}`)
+			return
+		}
+		w.Answer(s.String(), 1+rnd.IntN(30))
+	}
+	d := newDesk(t, reply, files)
+	a := d.asker()
+	cited := 0
+	for i := range 200 {
+		if i%5 == 4 { // lines move
+			name := fmt.Sprintf("net/delay%d.go", rnd.IntN(12))
+			d.write(name, strings.Repeat("// moved\n", rnd.IntN(4))+files[name])
+			if _, err := d.view.Sync(t.Context(), wire.SyncParams{Scan: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h := &heard{citations: map[string]wire.Citation{}}
+		r, err := a.Ask(t.Context(), d.view, wire.AskParams{SearchParams: wire.SearchParams{Query: fmt.Sprintf("how does Delay%d compute the delay before an attempt?", i%12)}}, h.event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.verify(r, h)
+		if r.Notice != "" {
+			continue // it wrote nothing that is left
+		}
+		for _, c := range r.Citations {
+			cited++
+			for n := c.StartLine; n <= c.EndLine; n++ {
+				if !given[fmt.Sprintf("%s:%d", c.Path, n)] {
+					t.Errorf("line %d of %s was not given and is cited", n, c.ID)
+				}
+			}
+			if told, ok := h.citations[c.ID]; !ok || told.Text != c.Text {
+				t.Errorf("%s was told as %+v", c.ID, told)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("answer %d: %s", i, r.Answer)
+		}
+	}
+	if cited < 200 {
+		t.Errorf("only %d citations were made", cited)
 	}
 }
