@@ -16,6 +16,7 @@ passed=0 failed=0
 for n in $(seq "$times"); do
   if out=$("$@" 2>&1); then
     passed=$((passed + 1))
+    echo "run $n of $times: $(echo "$out" | tail -n 1)"
   else
     failed=$((failed + 1))
     echo "run $n:"

@@ -29,7 +29,8 @@ def workspace(tmp_path):
     return to.resolve()
 
 
-def pytest_terminal_summary(terminalreporter):
-    stats = terminalreporter.stats
-    failed = len(stats.get("failed", [])) + len(stats.get("error", []))
-    terminalreporter.write_line(f"{len(stats.get('passed', []))} passed, {failed} failed")
+def pytest_unconfigure(config):
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter:
+        failed = len(reporter.stats.get("failed", [])) + len(reporter.stats.get("error", []))
+        reporter.write_line(f"{len(reporter.stats.get('passed', []))} passed, {failed} failed")

@@ -226,6 +226,85 @@ return {
     end,
   },
   {
+    name = 'long code folds, the bar counts citations, code opens at its line, gy copies',
+    run = function(t)
+      t.repository()
+      vim.g.coderag = { answer = { fold = 3 } }
+      t.edit('src/requests/api.py')
+      local c = t.ask(question)
+      local win = vim.api.nvim_get_current_win()
+      local function bar()
+        return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
+      end
+      local cited = onCitation(t, c)
+      t.ok(bar():find('1/%d'), 'the bar counts: ' .. bar())
+      t.contains(bar(), 'g? keys', 'the bar')
+      local lines, code = t.lines(), nil
+      for row, line in ipairs(lines) do
+        code = code or line:find('^```') and row + 1
+      end
+      t.eq(lines[code], vim.split(cited.text, '\n')[1], 'the first line of code')
+      t.eq({ vim.fn.foldclosed(code + 2), vim.fn.foldclosed(code + 3) }, { -1, code + 3 }, 'what is folded')
+      t.contains(vim.fn.foldtextresult(code + 3), 'more lines', 'the text of the fold')
+      vim.api.nvim_win_set_cursor(win, { code + 3, 0 })
+      vim.cmd('normal! zo')
+      t.eq(vim.fn.foldclosed(code + 3), -1, 'the opened fold')
+      vim.api.nvim_win_set_cursor(win, { code + 1, 0 })
+      t.keys('gy')
+      t.eq(vim.fn.getreg('"'), cited.text .. '\n', 'the register')
+      t.keys('<CR>')
+      t.eq(vim.api.nvim_buf_get_name(0), t.workspace .. '/' .. cited.path, 'the opened file')
+      t.eq(vim.api.nvim_win_get_cursor(0)[1], cited.startLine + 1, 'the opened line')
+      t.eq(vim.api.nvim_win_get_buf(win), c.bufnr, 'the answer stays in its window')
+      vim.api.nvim_set_current_win(win)
+      t.ok(not pcall(vim.cmd.edit, 'README.md'), 'no other file takes the answer window')
+    end,
+  },
+  {
+    name = 'a shown answer says which cited lines moved, changed or are gone',
+    run = function(t)
+      t.repository()
+      t.edit('src/requests/cookies.py')
+      local file = vim.api.nvim_get_current_buf()
+      local c = t.ask('what does merge_cookies do?')
+      local cited
+      for _, one in ipairs(require('coderag.answer').citations(c)) do
+        cited = cited or one.path == 'src/requests/cookies.py' and one or nil
+      end
+      local states = vim.api.nvim_create_namespace('coderag.states')
+      local function noted()
+        local all = ''
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(c.bufnr, states, 0, -1, { details = true })) do
+          all = all .. mark[4].virt_text[1][1]
+        end
+        return all
+      end
+      t.eq(noted(), '', 'notes at first')
+      local function edit(first, last, lines)
+        vim.api.nvim_buf_set_lines(file, first, last, false, lines)
+        vim.api.nvim_exec_autocmds('TextChanged', { buffer = file })
+      end
+      edit(0, 0, { '# one', '# two' })
+      t.wait('the note of moved lines', function()
+        return noted():find((' now %d-%d'):format(cited.startLine + 2, cited.endLine + 2), 1, true)
+      end)
+      edit(cited.startLine + 1, cited.startLine + 2, { 'def other():' })
+      t.wait('the note of changed lines', function()
+        return noted():find(' changed', 1, true)
+      end)
+      vim.api.nvim_buf_delete(file, { force = true })
+      t.wait('no note once the edits are dropped', function()
+        vim.api.nvim_exec_autocmds('BufEnter', { buffer = c.bufnr })
+        return noted() == ''
+      end)
+      vim.fn.delete('src/requests/cookies.py')
+      t.wait('the note of a file that is gone', function()
+        vim.api.nvim_exec_autocmds('BufEnter', { buffer = c.bufnr })
+        return noted():find(' gone', 1, true)
+      end)
+    end,
+  },
+  {
     name = 'conversations go on, are kept and come back',
     run = function(t)
       t.repository()
@@ -242,6 +321,10 @@ return {
       t.keys('a')
       t.eq(#first.turns, 3, 'turns after the key')
       t.answered(first)
+      t.keys('[[[[')
+      t.eq(vim.api.nvim_get_current_line(), '# ' .. question, 'the question two back')
+      t.keys(']]')
+      t.eq(vim.api.nvim_get_current_line(), '# where is it called?', 'the next question')
       local second = t.ask('how are redirects followed?')
       t.ok(second ~= first, 'another conversation')
       t.eq(#vim.api.nvim_list_wins(), 2, 'windows')
@@ -255,6 +338,12 @@ return {
       vim.cmd('CodeRag history')
       t.eq(offered, { 'how are redirects followed?', question .. ' (+2)' }, 'what history offers')
       t.eq(vim.api.nvim_get_current_buf(), first.bufnr, 'the buffer that came back')
+      t.keys(']h')
+      t.eq(vim.api.nvim_get_current_buf(), second.bufnr, 'the newer conversation')
+      t.keys(']h')
+      t.message('this is the latest conversation')
+      t.keys('[h')
+      t.eq(vim.api.nvim_get_current_buf(), first.bufnr, 'the older conversation')
       t.keys('r')
       t.eq(#first.turns, 3, 'turns after asking again')
       t.answered(first)

@@ -36,6 +36,11 @@ function M.contains(text, part, what)
   end
 end
 
+--- Says something that is worth reading where a test passed, such as a figure.
+function M.note(text)
+  io.stdout:write('# ' .. text .. '\n')
+end
+
 --- Waits until a condition holds and returns what it returned.
 function M.wait(what, condition)
   local value

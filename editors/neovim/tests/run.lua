@@ -65,6 +65,9 @@ local function start()
       local ok = out.code == 0 and out.signal == 0
       passed, failed = passed + (ok and 1 or 0), failed + (ok and 0 or 1)
       io.stdout:write((ok and 'ok ' or 'not ok ') .. (passed + failed) .. ' - ' .. test.full .. '\n')
+      for note in (ok and out.stdout or ''):gmatch('%f[^\n%z](# [^\n]*)') do
+        io.stdout:write('  ' .. note .. '\n')
+      end
       if not ok then
         local how = out.code == 124 and 'it took too long' or out.signal ~= 0 and ('Neovim itself crashed: signal %d'):format(out.signal) or ''
         local said = vim.trim((out.stdout or '') .. '\n' .. (out.stderr or '') .. '\n' .. how)

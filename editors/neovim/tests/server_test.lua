@@ -31,6 +31,7 @@ return {
         t.ok(time, 'the plugin was sourced')
         best = math.min(best, tonumber(time))
       end
+      t.note(('sourcing plugin/coderag.lua takes %.3f ms, the best of 7 starts, and loads no module'):format(best))
       t.ok(best < 1, ('sourcing takes %.3f ms'):format(best))
     end,
   },

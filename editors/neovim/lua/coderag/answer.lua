@@ -3,7 +3,9 @@ local M = {}
 
 local citation = require('coderag.citation')
 local config = require('coderag.config')
+local fresh = require('coderag.fresh')
 local lsp = require('coderag.lsp')
+local window = require('coderag.window')
 
 local cites = vim.api.nvim_create_namespace('coderag.citations')
 local notes = vim.api.nvim_create_namespace('coderag.notes')
@@ -47,12 +49,13 @@ for name, link in pairs({
   CoderagCitation = '@markup.link.label',
   CoderagRetracted = 'DiagnosticDeprecated',
   CoderagLines = 'Visual',
+  CoderagCode = '',
   CoderagNote = 'Comment',
   CoderagError = 'DiagnosticError',
   CoderagWarning = 'DiagnosticWarn',
   CoderagKey = 'Special',
 }) do
-  vim.api.nvim_set_hl(0, name, { link = link, default = true })
+  vim.api.nvim_set_hl(0, name, link ~= '' and { link = link, default = true } or { default = true })
 end
 
 --- The conversation of a buffer; the latest for any other.
@@ -127,38 +130,6 @@ local function progress(coverage)
   return ('%s indexed so far, looking for more'):format(plural(coverage.indexed, 'file'))
 end
 
---- The columns of the narrowest window of a buffer.
-local function columns(bufnr)
-  local width = vim.o.columns
-  for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
-    width = math.min(width, vim.api.nvim_win_get_width(win))
-  end
-  return width
-end
-
---- Puts pieces of text into as few virtual lines as a width allows: Neovim
---- wraps none.
----@param pieces [string, string][][] each stays on one line
----@param separator string
----@return [string, string][][]
-local function lay(pieces, separator, width)
-  local lines, used = {}, 0
-  for _, piece in ipairs(pieces) do
-    local wide = 0
-    for _, chunk in ipairs(piece) do
-      wide = wide + vim.fn.strdisplaywidth(chunk[1])
-    end
-    if #lines == 0 or used + vim.fn.strdisplaywidth(separator) + wide > width then
-      lines[#lines + 1], used = {}, wide
-    else
-      table.insert(lines[#lines], { separator, 'CoderagNote' })
-      used = used + vim.fn.strdisplaywidth(separator) + wide
-    end
-    vim.list_extend(lines[#lines], piece)
-  end
-  return lines
-end
-
 --- What the answer rests on.
 ---@param turn coderag.Turn
 local function foot(turn)
@@ -187,6 +158,10 @@ local function foot(turn)
     end
     local llm = r.model.llm
     add((llm and llm ~= vim.NIL and llm ~= '') and llm or r.model.embedder)
+    local used = r.metrics.llm
+    if used and used ~= vim.NIL and (used.inputTokens or 0) + (used.outputTokens or 0) > 0 then
+      add(('%d + %d tokens'):format(used.inputTokens or 0, used.outputTokens or 0))
+    end
     local total = r.metrics.timings and r.metrics.timings.total
     if total then
       add(total < 1000 and ('%d ms'):format(math.max(1, total)) or ('%.1f s'):format(total / 1000))
@@ -218,6 +193,13 @@ local function hints(turn)
   add('follow_up', 'ask on')
   add('help', 'all keys')
   return pieces
+end
+
+--- How long an answer has been waited for, from the first second on.
+---@param turn coderag.Turn
+local function elapsed(turn)
+  local seconds = math.floor((vim.uv.now() - turn.started) / 1000)
+  return seconds > 0 and (' %d s'):format(seconds) or ''
 end
 
 ---@param c coderag.Conversation
@@ -270,6 +252,7 @@ local function render(c, turn)
       local row = vim.api.nvim_win_get_cursor(win)[1]
       follow[win] = row == bottom and row > turn.row + 2 or nil
     end
+    window.highlight(c.bufnr, new)
     write(c, turn.row + 1 + same, -1, vim.list_slice(new, same + 1))
   end
   vim.api.nvim_buf_clear_namespace(c.bufnr, cites, turn.row, -1)
@@ -282,8 +265,8 @@ local function render(c, turn)
   end
   vim.api.nvim_buf_clear_namespace(c.bufnr, notes, turn.row, -1)
   -- What the answer rests on stands below its question, where it is seen first.
-  local width = columns(c.bufnr)
-  local under, below = lay(foot(turn), ' · ', width), nil
+  local width = window.columns(c.bufnr)
+  local under, below = window.lay(foot(turn), ' · ', width), nil
   if turn.state == 'running' then
     local doing = turn.text ~= '' and 'answering' or turn.request and 'searching' or 'starting the server'
     if turn.waits then
@@ -291,14 +274,14 @@ local function render(c, turn)
       local coverage = status and status.coverage or { indexed = 0, total = 0 }
       doing = 'waiting for the index' .. (coverage.indexed < coverage.total and (' %d/%d'):format(coverage.indexed, coverage.total) or '')
     end
-    local pieces = { { { frames[frame] .. ' ' .. doing .. '…', 'CoderagNote' } } }
+    local pieces = { { { frames[frame] .. ' ' .. doing .. '…' .. elapsed(turn), 'CoderagNote' } } }
     local cancel = config.keys('cancel')[1]
     if cancel then
       pieces[2] = { { cancel, 'CoderagKey' }, { ' stop', 'CoderagNote' } }
     end
-    below = lay(pieces, '  ', width)
+    below = window.lay(pieces, '  ', width)
   elseif config.get().answer.hints then
-    below = lay(hints(turn), '  ', width)
+    below = window.lay(hints(turn), '  ', width)
   end
   if below then
     if turn.text ~= '' then
@@ -308,6 +291,9 @@ local function render(c, turn)
   end
   if #under > 0 then
     vim.api.nvim_buf_set_extmark(c.bufnr, notes, turn.row, 0, { virt_lines = under })
+  end
+  if turn.row > 0 then
+    vim.api.nvim_buf_set_extmark(c.bufnr, notes, turn.row, 0, { virt_lines = { { { ('─'):rep(width), 'CoderagNote' } } }, virt_lines_above = true })
   end
   vim.api.nvim_buf_set_extmark(c.bufnr, notes, turn.row, 0, { line_hl_group = 'CoderagQuestion', priority = 50 })
   local bottom = vim.api.nvim_buf_line_count(c.bufnr)
@@ -327,6 +313,7 @@ local function tick()
       render(c, turn)
     end
   end
+  vim.cmd('redrawstatus!')
   if not running and ticker then
     ticker:close()
     ticker = nil
@@ -367,34 +354,6 @@ local function anyWindow()
   end
 end
 
-local function openWindow(bufnr)
-  local options = config.get().answer
-  local layout, size = options.window, options.size
-  if layout == 'float' then
-    local width = math.max(20, math.floor(vim.o.columns * math.max(size, 0.8)))
-    local height = math.max(5, math.floor(vim.o.lines * math.max(size, 0.8)))
-    return vim.api.nvim_open_win(bufnr, true, {
-      relative = 'editor',
-      width = math.min(width, vim.o.columns - 4),
-      height = math.min(height, vim.o.lines - 4),
-      col = math.floor((vim.o.columns - width) / 2) - 1,
-      row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
-      border = options.border,
-      title = ' coderag ',
-      title_pos = 'center',
-    })
-  elseif layout == 'tab' then
-    vim.cmd('tab split')
-  elseif layout == 'split' then
-    vim.api.nvim_open_win(bufnr, true, { split = 'below', win = -1, height = math.floor(vim.o.lines * math.min(size, 0.9)) })
-  elseif layout == 'vsplit' then
-    vim.api.nvim_open_win(bufnr, true, { split = 'right', win = -1, width = math.floor(vim.o.columns * math.min(size, 0.9)) })
-  end
-  local win = vim.api.nvim_get_current_win()
-  vim.api.nvim_win_set_buf(win, bufnr)
-  return win
-end
-
 --- Shows a conversation, in the window of another where there is one.
 ---@param c coderag.Conversation
 ---@return integer win
@@ -406,27 +365,9 @@ function M.show(c)
     vim.api.nvim_win_set_buf(win, c.bufnr)
     vim.api.nvim_set_current_win(win)
   else
-    win = openWindow(c.bufnr)
+    win = window.open(c.bufnr)
   end
-  for name, value in pairs({
-    wrap = true,
-    linebreak = true,
-    breakindent = true,
-    conceallevel = 0,
-    number = false,
-    relativenumber = false,
-    signcolumn = 'no',
-    foldcolumn = '0',
-    list = false,
-    spell = false,
-    colorcolumn = '',
-    cursorline = false,
-  }) do
-    vim.api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
-  if config.get().answer.window ~= 'current' and config.get().answer.window ~= 'tab' then
-    vim.wo[win].winfixbuf = true
-  end
+  window.prepare(win)
   if lastTurn(c) then
     render(c, lastTurn(c)) -- its notes are laid out for this window
   end
@@ -436,35 +377,140 @@ function M.show(c)
   return win
 end
 
---- The citation under the cursor of the current window, else the only one of
---- its line.
----@param c coderag.Conversation
----@return coderag.wire.Citation?
-function M.under_cursor(c)
-  local row, col = unpack(vim.api.nvim_win_get_cursor(0))
+--- The turn that a line belongs to.
+---@param row integer 1-based
+---@return coderag.Turn?
+local function turnAt(c, row)
   local turn
   for _, t in ipairs(c.turns) do
     if t.row < row then
       turn = t
     end
   end
+  return turn
+end
+
+--- Every citation of a conversation by its id.
+local function known(c)
+  local all = {}
+  for _, turn in ipairs(c.turns) do
+    all = vim.tbl_extend('force', all, turn.citations)
+  end
+  return all
+end
+
+--- The citation whose lines a code block shows, where the cursor is in one: the
+--- nearest above it that holds the cursor's line.
+---@param turn coderag.Turn
+---@param row integer 1-based
+---@return coderag.wire.Citation?, integer? line of the file, as the answer has it
+local function ofBlock(c, turn, row)
+  local lines = vim.api.nvim_buf_get_lines(c.bufnr, turn.row + 1, row, false)
+  local fence
+  for i, line in ipairs(lines) do
+    if line:find('^%s*```') then
+      fence = not fence and i or nil
+    end
+  end
+  if not fence or fence == #lines then
+    return nil
+  end
+  local block = vim.tbl_map(vim.trim, vim.list_slice(lines, fence + 1))
+  local places = citation.scan(vim.list_slice(lines, 1, fence - 1), turn.citations)
+  for i = #places, 1, -1 do
+    local cited = turn.citations[places[i].id]
+    local text = vim.tbl_map(vim.trim, vim.split(cited and cited.text or '', '\n'))
+    for first = 1, #text - #block + 1 do
+      if vim.deep_equal(vim.list_slice(text, first, first + #block - 1), block) then
+        return cited, cited.startLine + first + #block - 2
+      end
+    end
+  end
+end
+
+--- The citation under the cursor of the current window, else the only one of
+--- its line, else the one whose code the cursor is in.
+---@param c coderag.Conversation
+---@return coderag.wire.Citation?, integer? line of the file where it is code
+function M.under_cursor(c)
+  local row, col = unpack(vim.api.nvim_win_get_cursor(0))
+  local turn = turnAt(c, row)
   if not turn then
     return nil
   end
-  local known = {}
-  for _, t in ipairs(c.turns) do
-    known = vim.tbl_extend('force', known, t.citations)
+  local block, line = ofBlock(c, turn, row)
+  if block then
+    return block, line
   end
-  known = vim.tbl_extend('force', known, turn.citations)
-  local line = vim.api.nvim_buf_get_lines(c.bufnr, row - 1, row, false)
-  local places, found = citation.scan(line, known), nil
+  local all = vim.tbl_extend('force', known(c), turn.citations)
+  local places, found = citation.scan(vim.api.nvim_buf_get_lines(c.bufnr, row - 1, row, false), all), nil
   for _, place in ipairs(places) do
     if col >= place.col - 1 and col <= place.end_col then
       found = place
     end
   end
   found = found or #places == 1 and places[1] or nil
-  return found and (known[found.id] or citation.parse(found.id, c.client))
+  return found and (all[found.id] or citation.parse(found.id, c.client))
+end
+
+--- The lines of a buffer that are questions, by number.
+---@return table<integer, true>
+function M.headings(bufnr)
+  local rows = {}
+  for _, c in ipairs(conversations) do
+    for _, turn in ipairs(c.bufnr == bufnr and c.turns or {}) do
+      rows[turn.row + 1] = true
+    end
+  end
+  return rows
+end
+
+--- How many citations a conversation shows, and which of them the cursor of a
+--- window is on.
+---@return integer? n, integer total
+local function position(c, win)
+  local row, col = unpack(vim.api.nvim_win_get_cursor(win))
+  local places, on = citation.scan(vim.api.nvim_buf_get_lines(c.bufnr, 0, -1, false), known(c)), nil
+  for n, place in ipairs(places) do
+    if place.row + 1 == row and col >= place.col - 1 and col <= place.end_col then
+      on = n
+    end
+  end
+  return on, #places
+end
+
+--- The bar above an answer: the question that is read, how far its answer is,
+--- which citation the cursor is on.
+---@return string as of 'winbar'
+function M.winbar()
+  local win = vim.g.statusline_winid or 0
+  local bufnr = vim.api.nvim_win_get_buf(win)
+  local c = M.current(bufnr)
+  if not c or c.bufnr ~= bufnr then
+    return ''
+  end
+  local turn = turnAt(c, vim.api.nvim_win_get_cursor(win)[1]) or lastTurn(c)
+  if not turn then
+    return ''
+  end
+  local state
+  if turn.state == 'running' then
+    state = frames[frame] .. elapsed(turn)
+  elseif turn.state ~= 'done' then
+    state = turn.state == 'cancelled' and 'stopped' or 'failed'
+  else
+    local on, total = position(c, win)
+    state = total == 0 and '' or on and ('%d/%d'):format(on, total) or plural(total, 'citation')
+  end
+  local help = config.keys('help')[1]
+  -- Not twice: its heading may be in sight.
+  local name = vim.api.nvim_win_get_config(win).relative == '' and 'coderag' or ''
+  local question = vim.fn.line('w0', win) <= turn.row + 1 and name or vim.trim(turn.question):gsub('%s+', ' '):gsub('%%', '%%%%')
+  local shown = { '%#CoderagNote# %<', question, '%= ', state }
+  if help then
+    vim.list_extend(shown, { '  %#CoderagKey#', (help:gsub('%%', '%%%%')), '%#CoderagNote# keys' })
+  end
+  return table.concat(shown) .. ' '
 end
 
 --- The follow-up question on the cursor's line.
@@ -484,10 +530,10 @@ end
 M.actions = {}
 
 function M.actions.open(c)
-  local cited = M.under_cursor(c)
+  local cited, line = M.under_cursor(c)
   if cited then
     local float = vim.api.nvim_win_get_config(0).relative ~= '' and vim.api.nvim_get_current_win()
-    if citation.open(cited, c.source.win) and float then
+    if citation.open(cited, c.source.win, line) and float then
       vim.api.nvim_win_close(float, false)
     end
     return
@@ -517,11 +563,7 @@ end
 
 local function jump(c, backwards)
   local lines = vim.api.nvim_buf_get_lines(c.bufnr, 0, -1, false)
-  local known = {}
-  for _, turn in ipairs(c.turns) do
-    known = vim.tbl_extend('force', known, turn.citations)
-  end
-  local places = citation.scan(lines, known)
+  local places = citation.scan(lines, known(c))
   local row, col = unpack(vim.api.nvim_win_get_cursor(0))
   for _ = 1, vim.v.count1 do
     local target
@@ -550,6 +592,59 @@ end
 
 function M.actions.previous(c)
   jump(c, true)
+end
+
+--- Goes to the heading of another turn of the conversation.
+local function turnFrom(c, backwards)
+  local row, target = vim.api.nvim_win_get_cursor(0)[1], nil
+  for _, turn in ipairs(c.turns) do
+    if backwards and turn.row + 1 < row or not backwards and turn.row + 1 > row and not target then
+      target = turn.row + 1
+    end
+  end
+  if target then
+    vim.cmd("normal! m'")
+    vim.api.nvim_win_set_cursor(0, { target, 0 })
+    vim.cmd('normal! zt')
+  end
+end
+
+function M.actions.next_question(c)
+  turnFrom(c, false)
+end
+
+function M.actions.previous_question(c)
+  turnFrom(c, true)
+end
+
+--- Shows the conversation before or after one.
+local function beside(c, step)
+  for i, other in ipairs(conversations) do
+    if other == c then
+      local to = conversations[i + step]
+      if not to then
+        return vim.notify(step < 0 and 'coderag: this is the oldest conversation' or 'coderag: this is the latest conversation', vim.log.levels.INFO)
+      end
+      return M.show(to)
+    end
+  end
+end
+
+function M.actions.older(c)
+  beside(c, -1)
+end
+
+function M.actions.newer(c)
+  beside(c, 1)
+end
+
+function M.actions.yank(c)
+  local cited = M.under_cursor(c)
+  if not cited or not cited.text then
+    return vim.notify('coderag: no cited code under the cursor', vim.log.levels.INFO)
+  end
+  vim.fn.setreg(vim.v.register, cited.text .. '\n', 'V')
+  vim.notify(('coderag: %s is in register %s'):format(cited.id, vim.v.register), vim.log.levels.INFO)
 end
 
 function M.actions.follow_up(c)
@@ -605,34 +700,15 @@ function M.actions.close(c)
 end
 
 function M.actions.help()
-  local lines, width = {}, 0
+  local lines = {}
   for _, option in ipairs(config.options) do
     local name = option.name:match('^keys%.(.*)')
     local keys = name and config.keys(name) or {}
     if #keys > 0 then
       lines[#lines + 1] = (' %-22s %s '):format(table.concat(keys, ' '), option.doc)
-      width = math.max(width, #lines[#lines])
     end
   end
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  vim.bo[bufnr].modifiable, vim.bo[bufnr].bufhidden = false, 'wipe'
-  width = math.min(width, vim.o.columns - 4)
-  local height = math.min(#lines, vim.o.lines - 4)
-  vim.api.nvim_open_win(bufnr, true, {
-    relative = 'editor',
-    style = 'minimal',
-    width = width,
-    height = height,
-    col = math.floor((vim.o.columns - width) / 2) - 1,
-    row = math.floor((vim.o.lines - height) / 2) - 1,
-    border = config.get().answer.border,
-    title = ' coderag: keys ',
-    title_pos = 'center',
-  })
-  for _, key in ipairs({ 'q', '<Esc>' }) do
-    vim.keymap.set('n', key, '<Cmd>close<CR>', { buffer = bufnr, nowait = true })
-  end
+  window.list(lines, ' coderag: keys ')
 end
 
 local function setKeys(c)
@@ -657,6 +733,7 @@ local function new(title, source)
   vim.bo[bufnr].swapfile = false
   vim.bo[bufnr].undolevels = -1
   vim.bo[bufnr].modifiable = false
+  vim.bo[bufnr].formatlistpat = [[^\s*\([-*+]\|\d\+[.)]\)\s\+]]
   vim.treesitter.language.register('markdown', 'coderag')
   vim.bo[bufnr].filetype = 'coderag'
   if not pcall(vim.treesitter.start, bufnr, 'markdown') then
@@ -671,10 +748,18 @@ local function new(title, source)
       vim.api.nvim_buf_delete(oldest.bufnr, { force = true })
     end
   end
+  local group = vim.api.nvim_create_augroup('coderag.answer.' .. numbered, {})
+  fresh.watch(c, group)
+  vim.api.nvim_create_autocmd('CursorMoved', { group = group, buffer = bufnr, command = 'redrawstatus' })
   vim.api.nvim_create_autocmd('BufWipeout', {
+    group = group,
     buffer = bufnr,
     callback = function()
       M.cancel(c)
+      window.forget(bufnr)
+      vim.schedule(function()
+        vim.api.nvim_del_augroup_by_id(group)
+      end)
       for i, other in ipairs(conversations) do
         if other == c then
           table.remove(conversations, i)
@@ -778,6 +863,8 @@ function M.ask(question, opts)
   local function finish(state, err)
     turn.state, turn.error, turn.request = state, err, nil
     render(c, turn)
+    window.refold(c.bufnr)
+    fresh.check(c)
     vim.api.nvim_exec_autocmds('User', { pattern = 'CoderagAnswer', modeline = false, data = { bufnr = c.bufnr, state = state } })
   end
   lsp.client(c.source.bufnr, function(err, client)
@@ -844,6 +931,7 @@ function M.present(title, text, citations, client)
   end
   render(c, turn)
   M.show(c)
+  window.refold(c.bufnr)
   goTo(c, turn)
   return c
 end

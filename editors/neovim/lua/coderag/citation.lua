@@ -115,6 +115,22 @@ function M.find(c, lines)
   return first, last, 'changed'
 end
 
+--- Whether cited lines stand as they did, and where.
+---@param c coderag.wire.Citation
+---@param files table<string, string[]|false> lines that were read, by URI
+---@return 'exact'|'moved'|'changed'|'gone' state, integer? first, integer? last
+function M.state(c, files)
+  if files[c.uri] == nil then
+    files[c.uri] = linesOf(c.uri) or false
+  end
+  local lines = files[c.uri]
+  if not lines then
+    return 'gone'
+  end
+  local first, last, state = M.find(c, lines)
+  return state, first, last
+end
+
 --- A window for files: the one before, else any in this tab page, else a new one.
 ---@param preferred? integer
 ---@return integer
@@ -150,8 +166,9 @@ end
 --- Opens a citation at its lines as they stand, and shows them for a moment.
 ---@param c coderag.wire.Citation
 ---@param preferred? integer the window to open it in
+---@param line? integer the line to go to, of those cited
 ---@return boolean opened
-function M.open(c, preferred)
+function M.open(c, preferred, line)
   local path = vim.uri_to_fname(c.uri)
   -- By its short name, as :edit would show it.
   local bufnr = vim.fn.bufadd(vim.fn.fnamemodify(path, ':.'))
@@ -171,7 +188,8 @@ function M.open(c, preferred)
   end
   local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
   local first, last, state = M.find(c, lines)
-  vim.api.nvim_win_set_cursor(win, { first, #(lines[first] or ''):match('^%s*') })
+  local at = line and math.min(last, math.max(first, first + line - c.startLine)) or first
+  vim.api.nvim_win_set_cursor(win, { at, #(lines[at] or ''):match('^%s*') })
   vim.cmd('normal! zvzz')
   vim.hl.range(bufnr, marks, 'CoderagLines', { first - 1, 0 }, { last - 1, -1 }, { timeout = 1500 })
   if state == 'moved' then

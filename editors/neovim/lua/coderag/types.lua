@@ -17,6 +17,8 @@
 ---@field border? any Border of floating windows, as in |nvim_open_win()|.
 ---@field focus? boolean Go to the answer window when a question is asked.
 ---@field hints? boolean Show the most useful keys below an answer.
+---@field winbar? boolean Show the question, how far its answer is and the citation at the cursor above the answer.
+---@field fold? number Lines that are shown of a longer code block, the others are folded (|zo|); 0 folds none.
 ---@field history? number Conversations that are kept.
 
 ---@class coderag.Options.search
@@ -28,12 +30,17 @@
 ---@field insert? string|string[]|false Insert the cited lines, with their citation, into the last file.
 ---@field next? string|string[]|false Go to the next citation.
 ---@field previous? string|string[]|false Go to the previous citation.
+---@field yank? string|string[]|false Copy the cited lines into a register.
+---@field next_question? string|string[]|false Go to the next question of the conversation.
+---@field previous_question? string|string[]|false Go to the previous question.
 ---@field follow_up? string|string[]|false Ask on, in the same conversation.
 ---@field again? string|string[]|false Ask the last question again.
 ---@field wait? string|string[]|false Ask it again as soon as all files are indexed.
 ---@field quickfix? string|string[]|false All citations to the quickfix list.
 ---@field loclist? string|string[]|false All citations to the last file's location list.
 ---@field history? string|string[]|false Choose an earlier conversation.
+---@field older? string|string[]|false Show the conversation before this one.
+---@field newer? string|string[]|false Show the conversation after this one.
 ---@field cancel? string|string[]|false Stop the answer.
 ---@field close? string|string[]|false Close the window; the answer goes on and is kept.
 ---@field help? string|string[]|false List these keys.
@@ -54,6 +61,8 @@
 ---@field border any Border of floating windows, as in |nvim_open_win()|.
 ---@field focus boolean Go to the answer window when a question is asked.
 ---@field hints boolean Show the most useful keys below an answer.
+---@field winbar boolean Show the question, how far its answer is and the citation at the cursor above the answer.
+---@field fold number Lines that are shown of a longer code block, the others are folded (|zo|); 0 folds none.
 ---@field history number Conversations that are kept.
 
 ---@class coderag.Config.search
@@ -65,12 +74,17 @@
 ---@field insert string|string[]|false Insert the cited lines, with their citation, into the last file.
 ---@field next string|string[]|false Go to the next citation.
 ---@field previous string|string[]|false Go to the previous citation.
+---@field yank string|string[]|false Copy the cited lines into a register.
+---@field next_question string|string[]|false Go to the next question of the conversation.
+---@field previous_question string|string[]|false Go to the previous question.
 ---@field follow_up string|string[]|false Ask on, in the same conversation.
 ---@field again string|string[]|false Ask the last question again.
 ---@field wait string|string[]|false Ask it again as soon as all files are indexed.
 ---@field quickfix string|string[]|false All citations to the quickfix list.
 ---@field loclist string|string[]|false All citations to the last file's location list.
 ---@field history string|string[]|false Choose an earlier conversation.
+---@field older string|string[]|false Show the conversation before this one.
+---@field newer string|string[]|false Show the conversation after this one.
 ---@field cancel string|string[]|false Stop the answer.
 ---@field close string|string[]|false Close the window; the answer goes on and is kept.
 ---@field help string|string[]|false List these keys.
