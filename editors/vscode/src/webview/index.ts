@@ -215,7 +215,8 @@ function article(turn: Turn): HTMLElement {
     turn.citations.length > 0 && sources(turn),
     r && r.graph.nodes.length > 1 && connected(turn),
     r && why(turn),
-    turn.state === 'done' && h('div', { class: 'row' }, h('button', { type: 'button', class: 'quiet', 'data-act': 'copy-turn' }, 'Copy as Markdown')),
+    turn.state === 'done' && h('div', { class: 'row' }, h('button', { type: 'button', class: 'quiet', 'data-act': 'copy-turn' }, 'Copy as Markdown'),
+      r && turn.about === undefined && h('button', { type: 'button', class: 'quiet', 'data-act': 'again', title: 'Ask again, of the code as it is now' }, 'Ask again')),
     r && r.followUps.length > 0 && h('nav', { class: 'follow', 'aria-label': 'Follow-up questions' }, ...r.followUps.map((question) => h('button', { type: 'button', 'data-act': 'follow' }, question))),
   );
 }

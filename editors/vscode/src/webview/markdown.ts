@@ -44,7 +44,8 @@ md.renderer.rules.fence = (tokens, index, _, env) => {
   const source = quoted(token.content, env as unknown as Answer);
   const insert = source === undefined ? ''
     : `<button type="button" class="quiet" data-act="insert" data-cite="${escapeHtml(source.id)}" aria-label="${escapeHtml(`Insert ${source.id} into the editor`)}">Insert</button>`;
-  return `<figure class="code"><figcaption><span>${escapeHtml(language)}</span>${insert}<button type="button" class="quiet" data-act="copy-code" aria-label="Copy code">Copy</button></figcaption>` +
+  const prose = /^(markdown|text|plaintext|restructuredtext|asciidoc)?$/i.test(language);
+  return `<figure class="code${prose ? ' prose' : ''}"><figcaption><span>${escapeHtml(language)}</span>${insert}<button type="button" class="quiet" data-act="copy-code" aria-label="Copy code">Copy</button></figcaption>` +
     `<pre tabindex="0" role="region" aria-label="${name}"><code>${highlight(token.content, language)}</code></pre></figure>\n`;
 };
 

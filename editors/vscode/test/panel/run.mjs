@@ -167,6 +167,15 @@ await step('questions by the keyboard: ask, recall, follow up', async () => {
   check((await sent()).some(({ type, question: asked }) => type === 'ask' && asked === text), 'the follow-up was not asked');
 });
 
+await step('the question field grows with the question', async () => {
+  const height = async () => (await page.locator('#question').boundingBox()).height;
+  const before = await height();
+  await page.locator('#question').fill('one\ntwo\nthree\nfour\nfive');
+  check((await height()) > before + 20, 'it does not');
+  await page.locator('#question').fill('');
+  check((await height()) === before, 'it does not shrink');
+});
+
 await step('a failure says so and can be tried again', async () => {
   await send({ type: 'turn', turn: { id: 2, question: 'why?', state: 'failed', text: '', citations: [], error: 'The server is not running.' } });
   await page.getByRole('alert').filter({ hasText: 'The server is not running.' }).waitFor();
