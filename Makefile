@@ -198,6 +198,21 @@ flake-vscode: vsix
 	$(VSCODE)/test/editor/install.sh $(VSCODE_CACHE)
 	GO="$(GO)" FLAKE_RUNS=$(FLAKE_RUNS) $(VSCODE)/test/flake.sh $(abspath $(VSCODE_BUILD)) $(VSCODE_CACHE) $(abspath $(VSIX))
 
+# What `make release` runs with; the C compiler for every target is one of its packages.
+RELEASE_VENV    := $(CACHE)/release/venv
+RELEASE_TARGETS ?= linux-x64 linux-arm64 win32-x64
+$(RELEASE_VENV)/requirements.txt: scripts/release-requirements.txt
+	rm -rf $(RELEASE_VENV)
+	python3 -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary=:all: -r $<
+	cp $< $@
+
+## release: archives, .vsix, SBOMs and SHA256SUMS for Linux and Windows in dist/release (Linux, Python with pip, npm; RELEASE_TARGETS)
+.PHONY: release
+release: $(RELEASE_VENV)/requirements.txt $(VSCODE)/node_modules/.package-lock.json
+	GO="$(GO)" $(RELEASE_VENV)/bin/python scripts/release.py dist/release $(CACHE) $(RELEASE_TARGETS)
+	cd dist/release && sha256sum --check --quiet SHA256SUMS
+
 ## clean: remove what was built and downloaded into this checkout
 clean:
 	rm -rf bin dist build $(CACHE)
