@@ -315,6 +315,11 @@ return {
       local turn = t.answered(first)
       t.eq(turn.request, nil, 'its request')
       t.contains(t.lines(), '# where is it called?', 'the answer window')
+      local hints = 0
+      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(first.bufnr, vim.api.nvim_create_namespace('coderag.notes'), 0, -1, { details = true })) do
+        hints = hints + (vim.inspect(mark[4].virt_lines):find('all keys') and 1 or 0)
+      end
+      t.eq(hints, 1, 'answers with keys below')
       vim.ui.input = function(_, callback)
         callback('and tested?')
       end

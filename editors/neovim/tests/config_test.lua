@@ -136,6 +136,42 @@ return {
     end,
   },
   {
+    name = 'checkhealth: an old Neovim, a plugin that is half there, a doctor that fails, a server that hangs',
+    run = function(t)
+      t.repository()
+      vim.opt.rtp:prepend(t.plugin)
+      vim.env.PATH = vim.fs.dirname(t.program) .. ':' .. vim.env.PATH
+      t.contains(health(t), 'ERROR plugin/coderag.lua was not sourced', 'the page')
+      vim.cmd('bwipeout!')
+      local has = vim.fn.has
+      vim.fn.has = function(what)
+        return what == 'nvim-0.11' and 0 or has(what)
+      end
+      local text = health(t)
+      t.contains(text, 'is too old', 'the page')
+      t.contains(text, 'install Neovim 0.11 or newer', 'the page')
+      vim.fn.has = has
+      vim.cmd('bwipeout!')
+      local client = t.edit()
+      local pid = t.pid(client)
+      vim.uv.kill(pid, 'sigstop')
+      text = health(t)
+      vim.uv.kill(pid, 'sigcont')
+      t.contains(text, ('ERROR the server of %s does not answer'):format(t.workspace), 'the page')
+      t.contains(text, ':CodeRag restart', 'the page')
+      vim.cmd('bwipeout!')
+      vim.env.CODERAG_SEARCH_TOP_K = 'many'
+      t.contains(health(t), 'WARNING settings: environment CODERAG_SEARCH_TOP_K: there is no such setting', 'the page')
+      vim.env.CODERAG_SEARCH_TOP_K = nil
+      vim.cmd('bwipeout!')
+      local half = script(t, 'half', '#!/bin/sh\n[ "$1" = version ] && exec ' .. t.program .. ' version\necho no such command >&2; exit 2')
+      require('coderag').setup({ cmd = { half }, enable = false })
+      text = health(t)
+      t.contains(text, 'ERROR coderag-ls doctor failed: no such command', 'the page')
+      t.contains(text, 'enable is false', 'the page')
+    end,
+  },
+  {
     name = 'the help file is what the code says, and its tags are found',
     run = function(t)
       t.load()

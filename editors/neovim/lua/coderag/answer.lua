@@ -812,6 +812,9 @@ local function addTurn(c, question, about)
     started = vim.uv.now(),
     dirty = false,
   }
+  if not empty then -- the keys stand below the last answer alone
+    vim.api.nvim_buf_clear_namespace(c.bufnr, notes, lastTurn(c).row + 1, -1)
+  end
   local heading = '# ' .. vim.trim(question):gsub('%s*\n%s*', ' ') .. (about and ('  (' .. about .. ')') or '')
   write(c, empty and 0 or -1, -1, empty and { heading } or { '', heading })
   c.turns[#c.turns + 1] = turn

@@ -126,16 +126,21 @@ local function checkServers(bufnr, root)
     else
       local out = client:request_sync('coderag/status', vim.empty_dict(), 5000)
       local status = out and out.result
-      if not status then
-        health.error('the server does not answer: ' .. (out and out.err and out.err.message or 'no answer in 5 s'), 'see :CodeRagLog, then :CodeRag restart')
-      end
-      health.ok(
-        ('%s: %d buffers%s'):format(
-          client.root_dir or '?',
-          vim.tbl_count(client.attached_buffers),
-          status and (', %d of %d files'):format(status.coverage.indexed, status.coverage.total) or ''
+      if status then
+        health.ok(
+          ('%s: %d buffers, %d of %d files'):format(
+            client.root_dir or '?',
+            vim.tbl_count(client.attached_buffers),
+            status.coverage.indexed,
+            status.coverage.total
+          )
         )
-      )
+      else
+        health.error(
+          ('the server of %s does not answer: %s'):format(client.root_dir or '?', out and out.err and out.err.message or 'nothing in 5 s'),
+          'see :CodeRagLog, then :CodeRag restart'
+        )
+      end
       for _, notice in ipairs(status and status.notices or {}) do
         health.warn(notice)
       end
