@@ -49,23 +49,28 @@ class Target:
     goarch: str
     zig: str
     magic: bytes  # that the program begins with
+    emulator: tuple = ()  # a command that runs the program on another machine, where it is installed
 
     @property
     def program(self):
         return NAME + (".exe" if self.goos == "windows" else "")
 
     @property
-    def runs_here(self):
+    def runner(self):
+        """What the program is started with here: nothing, an emulator, or None where it cannot be."""
         machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine())
-        return platform.system().lower() == self.goos and machine == self.goarch
+        if platform.system().lower() == self.goos and machine == self.goarch:
+            return ()
+        return self.emulator if self.emulator and shutil.which(self.emulator[0]) else None
 
 
 TARGETS = {
     t.name: t
     for t in (
         Target("linux-x64", "linux", "amd64", f"x86_64-linux-gnu.{GLIBC[0]}.{GLIBC[1]}", b"\x7fELF"),
-        Target("linux-arm64", "linux", "arm64", f"aarch64-linux-gnu.{GLIBC[0]}.{GLIBC[1]}", b"\x7fELF"),
-        Target("win32-x64", "windows", "amd64", "x86_64-windows-gnu", b"MZ"),
+        # Debian: qemu-user-static with libc6-arm64-cross; wine64.
+        Target("linux-arm64", "linux", "arm64", f"aarch64-linux-gnu.{GLIBC[0]}.{GLIBC[1]}", b"\x7fELF", ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu")),
+        Target("win32-x64", "windows", "amd64", "x86_64-windows-gnu", b"MZ", ("/usr/lib/wine/wine64",)),
     )
 }
 
@@ -157,19 +162,19 @@ def archive(file, folder, members, when):
             out.addfile(entry, io.BytesIO(content))
 
 
-def check(file, folder, program, work):
-    """Unpacks an archive and asks its program something, on the machine that it is for."""
+def check(file, folder, target, work):
+    """Unpacks an archive and asks its program something."""
     shutil.rmtree(work, ignore_errors=True)
     (work / "src").mkdir(parents=True)
-    with tarfile.open(file) as packed:
-        packed.extractall(work, filter="data")
+    shutil.unpack_archive(file, work, **({} if file.suffix == ".zip" else {"filter": "data"}))
     (work / "src/lamp.py").write_text('def dim_lamp(lamp):\n    """Dim the lamp until it is off."""\n    lamp.off()\n')
-    unpacked = work / folder / program
-    env = {"HOME": str(work), "XDG_CACHE_HOME": str(work / "cache"), "XDG_CONFIG_HOME": str(work / "config")}
-    answer = json.loads(run(unpacked, "ask", "--json", "--root", work / "src", "what dims the lamp?", **env))
+    unpacked = work / folder / target.program
+    start = (*target.runner, unpacked)
+    env = {"HOME": str(work), "XDG_CACHE_HOME": str(work / "cache"), "XDG_CONFIG_HOME": str(work / "config"), "WINEPREFIX": str(work / "wine"), "WINEDEBUG": "-all"}
+    answer = json.loads(run(*start, "ask", "--json", "--root", work / "src", "what dims the lamp?", **env))
     if [c["id"] for c in answer["citations"]][:1] != ["lamp.py:1-3"]:
         raise SystemExit(f"release: {unpacked} answers {answer['citations']}")
-    print(f"release: {file.name} was unpacked and answers ({run(unpacked, 'version').strip()})", flush=True)
+    print(f"release: {file.name} was unpacked and answers{f' under {Path(start[0]).name}' if target.runner else ''} ({run(*start, 'version', **env).strip()})", flush=True)
     shutil.rmtree(work)
 
 
@@ -198,8 +203,8 @@ def main(out, cache, *names):
         run("node", EXTENSION / "scripts/package.mjs", stage, target.name, vsix)
         sbom(out / f"{vsix.name}.cdx.json", "coderag.vsix", version, made, deps, json.loads(bundled.read_text()))
         print(f"release: {target.name}: {packed.name} {packed.stat().st_size / 2**20:.1f} MiB, {vsix.name} {vsix.stat().st_size / 2**20:.1f} MiB, {len(deps)} Go modules", flush=True)
-        if target.runs_here:
-            check(packed, folder, target.program, program.parent / "check")
+        if target.runner is not None:
+            check(packed, folder, target, program.parent / "check")
         else:
             print(f"release: {target.name} was built; this machine cannot run it", flush=True)
     sums = [f"{hashlib.sha256(f.read_bytes()).hexdigest()}  {f.name}\n" for f in sorted(out.iterdir())]
