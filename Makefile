@@ -196,7 +196,7 @@ test-vscode: lint-vscode test-vscode-unit vsix
 FLAKE_RUNS ?= 20
 flake-vscode: vsix
 	$(VSCODE)/test/editor/install.sh $(VSCODE_CACHE)
-	GO="$(GO)" FLAKE_RUNS=$(FLAKE_RUNS) $(VSCODE)/test/flake.sh $(abspath $(VSCODE_BUILD)) $(VSCODE_CACHE) $(abspath $(VSIX))
+	GO="$(GO)" scripts/under-load.sh $(FLAKE_RUNS) $(VSCODE)/test/run.sh $(abspath $(VSCODE_BUILD)) $(VSCODE_CACHE) $(abspath $(VSIX))
 
 # What `make release` runs with; the C compiler for every target is one of its packages.
 RELEASE_VENV    := $(CACHE)/release/venv
