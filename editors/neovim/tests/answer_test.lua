@@ -7,7 +7,7 @@ local function onCitation(t, c, n)
   for _ = 1, n or 1 do
     t.keys(']c')
   end
-  local cited = require('coderag.answer').under_cursor(c)
+  local cited = require('coderag.conversation').under_cursor(c)
   t.ok(cited, ('a citation under the cursor %s of\n%s'):format(vim.inspect(vim.api.nvim_win_get_cursor(0)), table.concat(t.lines(), '\n')))
   return cited
 end
@@ -152,7 +152,7 @@ return {
       local pid = t.pid(client)
       vim.uv.kill(pid, 'sigstop')
       vim.cmd('CodeRagAsk where are redirects followed?')
-      local c = require('coderag.answer').current()
+      local c = require('coderag.conversation').current()
       local turn = c.turns[1]
       t.wait('the request', function()
         return turn.request
@@ -187,7 +187,7 @@ return {
       local pid = t.pid(client)
       vim.uv.kill(pid, 'sigstop')
       vim.cmd('CodeRagAsk where are redirects followed?')
-      local turn = require('coderag.answer').current().turns[1]
+      local turn = require('coderag.conversation').current().turns[1]
       vim.uv.kill(pid, 'sigkill')
       t.wait('the question failed', function()
         return turn.state == 'failed'
@@ -268,7 +268,7 @@ return {
       local file = vim.api.nvim_get_current_buf()
       local c = t.ask('what does merge_cookies do?')
       local cited
-      for _, one in ipairs(require('coderag.answer').citations(c)) do
+      for _, one in ipairs(require('coderag.conversation').citations(c)) do
         cited = cited or one.path == 'src/requests/cookies.py' and one or nil
       end
       local states = vim.api.nvim_create_namespace('coderag.states')
@@ -422,7 +422,7 @@ return {
       t.edit('hallo.py')
       local c
       vim.cmd('1,2CodeRagAsk what is merged?')
-      c = require('coderag.answer').current()
+      c = require('coderag.conversation').current()
       t.answered(c)
       t.eq(t.lines()[1], '# what is merged?  (hallo.py:1-2)', 'the heading')
     end,

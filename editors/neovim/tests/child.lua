@@ -99,7 +99,7 @@ end
 ---@return coderag.Conversation, coderag.Turn
 function M.ask(question)
   vim.cmd('CodeRagAsk ' .. question)
-  local c = require('coderag.answer').current()
+  local c = require('coderag.conversation').current()
   return c, M.answered(c)
 end
 

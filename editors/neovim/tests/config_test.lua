@@ -95,9 +95,9 @@ return {
       vim.cmd.edit(t.sessions)
       vim.cmd('CodeRagAsk why?')
       t.wait('the question failed', function()
-        return require('coderag.answer').current().turns[1].state == 'failed'
+        return require('coderag.conversation').current().turns[1].state == 'failed'
       end)
-      t.contains(require('coderag.answer').current().turns[1].error, 'coderag-ls cannot be run', 'the error')
+      t.contains(require('coderag.conversation').current().turns[1].error, 'coderag-ls cannot be run', 'the error')
       local path = t.dir .. '/plain'
       vim.fn.writefile({ 'x' }, path)
       require('coderag').setup({ cmd = { path } })
@@ -224,8 +224,8 @@ return {
       t.wait('the question', function()
         return asked
       end)
-      t.contains(require('coderag.answer').current().turns[1].about or '', 'sessions.py:', 'what it is about')
-      t.answered(require('coderag.answer').current())
+      t.contains(require('coderag.conversation').current().turns[1].about or '', 'sessions.py:', 'what it is about')
+      t.answered(require('coderag.conversation').current())
     end,
   },
 }

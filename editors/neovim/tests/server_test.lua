@@ -272,7 +272,7 @@ return {
       local found = {}
       local ask = [[
         vim.cmd('CodeRagAsk what does merge_cookies do?')
-        local c = require('coderag.answer').current()
+        local c = require('coderag.conversation').current()
         vim.wait(60000, function() return c.turns[1].state ~= 'running' end, 10)
         for id, cited in pairs(c.turns[1].citations) do
           if cited.path == 'src/requests/cookies.py' and cited.text:find('^def merge_cookies') then return cited.startLine end

@@ -65,7 +65,7 @@ return {
       vim.env.CODERAG_LLM_BASE_URL = ('http://127.0.0.1:%d/v1'):format(state.port)
       t.edit()
       vim.cmd('CodeRagAsk how are cookies merged into a session?')
-      local c = require('coderag.answer').current()
+      local c = require('coderag.conversation').current()
       local turn = c.turns[1]
       t.wait('text that streamed', function()
         return table.concat(t.lines(c.bufnr), '\n'):find('word%d+')

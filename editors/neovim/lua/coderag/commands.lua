@@ -25,27 +25,27 @@ end
 
 --- Earlier questions and those that the latest answer suggests.
 local function questions(lead)
-  if not package.loaded['coderag.answer'] then
+  if not package.loaded['coderag.conversation'] then
     return {}
   end
-  local answer = require('coderag.answer')
+  local conversation = require('coderag.conversation')
   local all = {}
-  local c = answer.current()
+  local c = conversation.current()
   local turn = c and c.turns[#c.turns]
   vim.list_extend(all, turn and turn.result and turn.result.followUps or {})
-  vim.list_extend(all, answer.questions())
+  vim.list_extend(all, conversation.questions())
   return matching(all, lead)
 end
 
 local function cited()
-  if not package.loaded['coderag.answer'] then
+  if not package.loaded['coderag.conversation'] then
     return {}
   end
-  local answer = require('coderag.answer')
-  local c = answer.current()
+  local conversation = require('coderag.conversation')
+  local c = conversation.current()
   return vim.tbl_map(function(one)
     return one.id
-  end, c and answer.citations(c) or {})
+  end, c and conversation.citations(c) or {})
 end
 
 --- Every subcommand, in the order of the help file.

@@ -69,9 +69,8 @@ function M.ask(question, opts)
   opts = opts or {}
   local about, words = document(opts.range)
   given(question, 'Ask: ', function(text)
-    local answer = require('coderag.answer')
-    answer.ask(text, {
-      conversation = opts.follow_up and answer.current() or nil,
+    require('coderag.answer').ask(text, {
+      conversation = opts.follow_up and require('coderag.conversation').current() or nil,
       document = about,
       about = opts.range and words or nil,
     })
@@ -196,8 +195,9 @@ function M.insert(what)
   if what and what ~= '' then
     return answer.insert(what:find('^%S.*:%d+%-%d+$') and { citation = what } or { query = what }, win)
   end
-  local c = answer.current()
-  local citations = c and answer.citations(c) or {}
+  local conversation = require('coderag.conversation')
+  local c = conversation.current()
+  local citations = c and conversation.citations(c) or {}
   if #citations == 0 then
     return given(nil, 'Insert a snippet about: ', function(text)
       answer.insert({ query = text }, win)
@@ -229,7 +229,7 @@ end
 --- Stops the answer that is being made.
 function M.cancel()
   local answer = require('coderag.answer')
-  for _, c in ipairs(answer.all()) do
+  for _, c in ipairs(require('coderag.conversation').list) do
     answer.cancel(c)
   end
 end
@@ -238,12 +238,11 @@ end
 --- `loclist` into the window's location list.
 ---@param loclist? boolean
 function M.citations(loclist)
-  local answer = require('coderag.answer')
-  local c = answer.current()
+  local c = require('coderag.conversation').current()
   if not c then
     return warn('nothing was asked yet')
   end
-  answer.actions[loclist and 'loclist' or 'quickfix'](c)
+  require('coderag.actions')[loclist and 'loclist' or 'quickfix'](c)
 end
 
 --- Shows the state of the index.

@@ -61,7 +61,7 @@ function M.prepare(win)
     foldexpr = "v:lua.require'coderag.window'.fold(v:lnum)",
     foldtext = "v:lua.require'coderag.window'.foldtext()",
     foldlevel = 1,
-    winbar = options.winbar and "%{%v:lua.require'coderag.answer'.winbar()%}" or '',
+    winbar = options.winbar and "%{%v:lua.require'coderag.render'.winbar()%}" or '',
     winfixwidth = split and options.window == 'vsplit',
     winfixheight = split and options.window == 'split',
     winfixbuf = options.window ~= 'current' and options.window ~= 'tab',
@@ -136,7 +136,7 @@ function M.fold(row)
   if not folds[bufnr] or folds[bufnr].tick ~= tick then
     local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
     local shown = config.get().answer.fold
-    folds[bufnr] = { tick = tick, levels = M.levels(lines, shown, require('coderag.answer').headings(bufnr)) }
+    folds[bufnr] = { tick = tick, levels = M.levels(lines, shown, require('coderag.conversation').headings(bufnr)) }
   end
   return folds[bufnr].levels[row] or '1'
 end
