@@ -244,6 +244,10 @@ return {
         code = code or line:find('^```') and row + 1
       end
       t.eq(lines[code], vim.split(cited.text, '\n')[1], 'the first line of code')
+      local function syntax(row)
+        return vim.fn.synIDattr(vim.fn.synID(row, #lines[row]:match('^%s*') + 1, 1), 'name')
+      end
+      t.eq({ syntax(code), syntax(1) }, { 'pythonStatement', '' }, 'what code is highlighted as, and what is none')
       t.eq({ vim.fn.foldclosed(code + 2), vim.fn.foldclosed(code + 3) }, { -1, code + 3 }, 'what is folded')
       t.contains(vim.fn.foldtextresult(code + 3), 'more lines', 'the text of the fold')
       vim.api.nvim_win_set_cursor(win, { code + 3, 0 })
