@@ -389,6 +389,7 @@ return {
         onCitation(t, c)
         t.keys('<CR>')
         t.contains(vim.api.nvim_buf_get_name(0), 'src/requests/', layout .. ': the opened file')
+        t.eq({ vim.wo.winbar, vim.wo.foldmethod, vim.wo.winfixbuf }, { '', 'manual', false }, layout .. ': options of its window')
         if layout == 'float' then
           t.eq(#vim.api.nvim_list_wins(), 1, 'windows after the float')
         end
