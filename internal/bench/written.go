@@ -54,6 +54,7 @@ func askModel(ctx context.Context, root file.Root, cache string, f *figures) (er
 	asker := assist.New(ctx, assist.Options{Settings: s})
 	defer asker.Close()
 	var first []time.Duration
+	known := "" // a question that there are sources for
 	for round := range askRounds + 1 {
 		for _, q := range questions() {
 			// Blanks make it a question that nobody asked before.
@@ -61,6 +62,9 @@ func askModel(ctx context.Context, root file.Root, cache string, f *figures) (er
 			took, asked, err := firstText(ctx, asker, v, p)
 			if err != nil {
 				return fmt.Errorf("asking %q: %w", q, err)
+			}
+			if asked {
+				known = q
 			}
 			if asked && round > 0 { // files come from the disk the first time
 				first = append(first, took)
@@ -72,7 +76,7 @@ func askModel(ctx context.Context, root file.Root, cache string, f *figures) (er
 	}
 	f.Written.Asked = len(first)
 	f.Written.First.P50, f.Written.First.P95 = percentiles(first)
-	cancelled, err := cancelAll(ctx, asker, v, server)
+	cancelled, err := cancelAll(ctx, asker, v, server, known)
 	if err != nil {
 		return err
 	}
@@ -100,8 +104,8 @@ func firstText(ctx context.Context, asker *assist.Asker, v *engine.View, p wire.
 	return took, !r.NoAnswer, nil
 }
 
-// cancelAll cancels questions while the model writes.
-func cancelAll(ctx context.Context, asker *assist.Asker, v *engine.View, server *llmtest.Server) ([]time.Duration, error) {
+// cancelAll cancels a question again and again while the model writes.
+func cancelAll(ctx context.Context, asker *assist.Asker, v *engine.View, server *llmtest.Server, question string) ([]time.Duration, error) {
 	var all []time.Duration
 	for i := range cancellations {
 		begun := make(chan struct{})
@@ -115,7 +119,7 @@ func cancelAll(ctx context.Context, asker *assist.Asker, v *engine.View, server 
 		asking, cancel := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() {
-			_, err := asker.Ask(asking, v, wire.AskParams{SearchParams: wire.SearchParams{Query: questions()[0]}}, nil)
+			_, err := asker.Ask(asking, v, wire.AskParams{SearchParams: wire.SearchParams{Query: question}}, nil)
 			ended <- err
 		}()
 		select {

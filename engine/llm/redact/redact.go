@@ -16,9 +16,11 @@ import (
 // where there is one.
 type rule struct {
 	kind string
-	// hint is a text without which there is no match, in lower case, "" for none: it
-	// spares most texts the expression.
-	hint string
+	// hints are texts of which a match has one; none for unknown. They spare most
+	// texts the expression. Those in lower case are looked for in either case.
+	hints []string
+	// near says where in a text a match may be; nil for everywhere.
+	near func(text, low string) []span
 	re   *regexp.Regexp
 	// least is the entropy in bits per character that a match must have.
 	least float64
@@ -31,38 +33,38 @@ type Redactor struct{ rules []rule }
 // issuers document.
 func New() *Redactor {
 	r := &Redactor{}
-	add := func(kind, hint, expr string, least float64) {
-		r.rules = append(r.rules, rule{kind, hint, regexp.MustCompile(expr), least})
+	add := func(kind, hints, expr string, least float64) {
+		r.rules = append(r.rules, rule{kind: kind, hints: strings.Fields(hints), re: regexp.MustCompile(expr), least: least})
 	}
-	add("private key", "private key", `(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`, 0)
-	add("AWS access key", "", `\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`, 0)
-	add("GitHub token", "gh", `\bgh[pousr]_[A-Za-z0-9]{36,255}\b`, 0)
+	add("private key", "PRIVATE", `(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`, 0)
+	add("AWS access key", "AKIA ASIA ABIA ACCA", `\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`, 0)
+	add("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", `\bgh[pousr]_[A-Za-z0-9]{36,255}\b`, 0)
 	add("GitHub token", "github_pat_", `\bgithub_pat_[A-Za-z0-9_]{50,255}\b`, 0)
-	add("GitLab token", "gl", `\bgl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct)-[A-Za-z0-9_.=-]{20,300}`, 0)
+	add("GitLab token", "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- glsoat- glffct-", `\bgl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct)-[A-Za-z0-9_.=-]{20,300}`, 0)
 	add("Slack token", "xox", `\bxox[abeoprs]-[A-Za-z0-9-]{10,250}`, 0)
 	add("Slack token", "xapp-", `\bxapp-\d-[A-Za-z0-9-]{20,250}`, 0)
 	add("Slack webhook", "hooks.slack.com", `https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/_-]{20,250}`, 0)
 	add("Discord webhook", "/webhooks/", `https://(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks/\d+/[A-Za-z0-9_-]{40,100}`, 0)
-	add("Stripe key", "_", `\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,250}\b`, 0)
+	add("Stripe key", "_live_ _test_", `\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,250}\b`, 0)
 	add("Stripe key", "whsec_", `\bwhsec_[A-Za-z0-9+/=]{24,250}`, 0)
 	add("API key", "sk-", `\bsk-(?:ant-|proj-|svcacct-|admin-|or-v1-|None-)?[A-Za-z0-9_-]{20,250}`, 3)
-	add("Google API key", "", `\bAIza[A-Za-z0-9_-]{35}\b`, 0)
-	add("Google OAuth secret", "gocspx-", `\bGOCSPX-[A-Za-z0-9_-]{28}\b`, 0)
+	add("Google API key", "AIza", `\bAIza[A-Za-z0-9_-]{35}\b`, 0)
+	add("Google OAuth secret", "GOCSPX-", `\bGOCSPX-[A-Za-z0-9_-]{28}\b`, 0)
 	add("Google OAuth token", "ya29.", `\bya29\.[A-Za-z0-9_-]{30,}`, 0)
 	add("npm token", "npm_", `\bnpm_[A-Za-z0-9]{36}\b`, 0)
 	add("PyPI token", "pypi-", `\bpypi-[A-Za-z0-9_-]{50,}`, 0)
 	add("Hugging Face token", "hf_", `\bhf_[A-Za-z0-9]{30,60}\b`, 0)
-	add("SendGrid key", "sg.", `\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}`, 0)
-	add("Twilio key", "sk", `\bSK[0-9a-f]{32}\b`, 0)
+	add("SendGrid key", "SG.", `\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}`, 0)
+	add("Twilio key", "SK", `\bSK[0-9a-f]{32}\b`, 0)
 	add("Mailgun key", "key-", `\bkey-[0-9a-f]{32}\b`, 0)
 	add("DigitalOcean token", "_v1_", `\bdo[opr]_v1_[0-9a-f]{64}\b`, 0)
-	add("Vault token", "hv", `\bhv[sbr]\.[A-Za-z0-9_-]{24,300}`, 0)
-	add("age key", "age-secret-key-", `\bAGE-SECRET-KEY-1[0-9A-Z]{58}\b`, 0)
+	add("Vault token", "hvs. hvb. hvr.", `\bhv[sbr]\.[A-Za-z0-9_-]{24,300}`, 0)
+	add("age key", "AGE-SECRET-KEY-", `\bAGE-SECRET-KEY-1[0-9A-Z]{58}\b`, 0)
 	add("Docker token", "dckr_", `\bdckr_[a-z]{3,4}_[A-Za-z0-9_-]{20,}`, 0)
-	add("Shopify token", "shp", `\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}\b`, 0)
+	add("Shopify token", "shpat_ shpca_ shppa_ shpss_", `\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}\b`, 0)
 	add("Databricks token", "dapi", `\bdapi[0-9a-f]{32}(?:-\d)?\b`, 0)
 	add("Azure storage key", "accountkey=", `(?i)AccountKey=([A-Za-z0-9+/]{40,}={0,2})`, 0)
-	add("JSON web token", "eyj", `\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, 0)
+	add("JSON web token", "eyJ", `\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, 0)
 	add("authorization header", "authorization", `(?i)\bauthorization["']?\s*[:=]\s*["']?(?:basic|bearer|token)\s+([A-Za-z0-9+/_.=~-]{12,})`, 2.5)
 	add("password in a URL", "://", `\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s:/@"'<>$]{0,64}:([^\s:/@"'<>${}]{3,128})@[A-Za-z0-9\[]`, 0)
 	// Names that say it, with a literal behind them. Low entropy is that of words:
@@ -70,7 +72,9 @@ func New() *Redactor {
 	// variables and placeholders are told by their signs.
 	const names = `(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|encryption[_-]?key|signing[_-]?key|client[_-]?secret|credentials?)`
 	add("assigned secret", "", `(?i)`+names+`[A-Za-z0-9_]{0,20}["']?\s{0,4}(?::=|=>|[:=])\s{0,4}["'`+"`"+`]([^\s"'`+"`"+`$<>{}()]{8,250})["'`+"`"+`]`, 2.8)
-	add("assigned secret", "", `(?im)^\s{0,20}(?:export\s+|set\s+|-\s+)?[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]{0,20}\s{0,4}[:=]\s{0,4}([^\s"'`+"`"+`$<>{}()\[\],;]{12,250})\s*$`, 3.2)
+	r.rules[len(r.rules)-1].near = quotedNear
+	add("assigned secret", "", `(?im)^[ \t]{0,20}(?:export[ \t]+|set[ \t]+|-[ \t]+)?[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]{0,20}\s{0,4}[:=]\s{0,4}([^\s"'`+"`"+`$<>{}()\[\],;]{12,250})\s*$`, 3.2)
+	r.rules[len(r.rules)-1].near = linesNear
 	return r
 }
 
@@ -84,31 +88,25 @@ func (r *Redactor) Redact(text string) (string, map[string]int) {
 		}
 		counts[kind]++
 	}
-	low := strings.ToLower(text)
+	low := lower(text)
 	for i := range r.rules {
 		rule := &r.rules[i]
-		if rule.hint != "" && !strings.Contains(low, rule.hint) {
-			continue
-		}
 		var out strings.Builder
 		at := 0
-		for _, m := range rule.re.FindAllStringSubmatchIndex(text, -1) {
-			from, to := m[0], m[1]
-			if len(m) > 2 && m[2] >= 0 {
-				from, to = m[2], m[3]
-			}
-			secret := text[from:to]
-			if from < at || rule.least > 0 && (entropy(secret) < rule.least || harmless(secret)) {
+		for _, m := range rule.find(text, low) {
+			secret := text[m.from:m.to]
+			if m.from < at || rule.least > 0 && (entropy(secret) < rule.least || harmless(secret)) {
 				continue
 			}
-			out.WriteString(text[at:from])
+			out.WriteString(text[at:m.from])
 			out.WriteString(replacement(rule.kind, secret))
-			at = to
+			at = m.to
 			count(rule.kind)
 		}
 		if at > 0 {
 			out.WriteString(text[at:])
 			text = out.String()
+			low = lower(text)
 		}
 	}
 	return r.random(text, count), counts

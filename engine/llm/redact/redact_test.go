@@ -111,3 +111,39 @@ func TestCode(t *testing.T) {
 		t.Errorf("%d values in %d lines of code were taken for secrets", hit, lines)
 	}
 }
+
+// TestLikelyPlaces: looking in the likely places only finds what looking
+// everywhere does, in real text with secrets put between its lines.
+func TestLikelyPlaces(t *testing.T) {
+	fast, all := New(), thorough()
+	paths, err := filepath.Glob("../*/*.go")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	planted := []string{
+		join("x := ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"), `"db_password" : "hunter2-very-Secret"`, join("STRIPE_API_KEY=sk_", "live_", "4eC39HqLyjWDarjtT1zdp7dc"),
+		"const encryption_key = `f81d4fae7dec11d0a76500a0c91e6bf6`", "  CLIENT_SECRET:\n    9f8e7d6c5b4a3210ffee", "https://me:s3cr3tPw@db/x",
+	}
+	n := 0
+	for i, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(data), "\n")
+		for j := i % 7; j < len(lines); j += 23 {
+			lines[j] += planted[j%len(planted)] + "\n"
+		}
+		text := strings.Join(lines, "")
+		got, counts := fast.Redact(text)
+		if want, others := all.Redact(text); got != want {
+			t.Errorf("%s: replaced %v, want %v", path, counts, others)
+		}
+		for _, k := range counts {
+			n += k
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d secrets were found", n)
+	}
+}
