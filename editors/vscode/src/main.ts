@@ -7,6 +7,7 @@ import { registerCommands } from './commands';
 import { Ctx, type ServerState } from './ctx';
 import type { Status } from './lsp_ext';
 import { AnswerPanel } from './panel/panel';
+import type { Turn } from './panel/protocol';
 import { Recent } from './recent';
 import { registerSideView } from './sideview';
 import { registerStatusBar } from './statusbar';
@@ -26,6 +27,8 @@ export interface Api {
   status(): Status | undefined;
   refresh(): Promise<void>;
   state(): ServerState;
+  /** The last question in the panel, and what there is of its answer. */
+  lastTurn(): Turn | undefined;
 }
 
 export function activate(context: vscode.ExtensionContext): Api {
@@ -49,7 +52,7 @@ export function activate(context: vscode.ExtensionContext): Api {
   // Starting the server must not hold up the editor's start.
   if (vscode.workspace.workspaceFolders?.length) void c.start();
   else context.subscriptions.push(vscode.workspace.onDidChangeWorkspaceFolders(() => void c.start()));
-  return { activation: sum(loading, since(before)), status: () => c.status, refresh: () => c.refresh(), state: () => c.state };
+  return { activation: sum(loading, since(before)), status: () => c.status, refresh: () => c.refresh(), state: () => c.state, lastTurn: () => panel.lastTurn };
 }
 
 export function deactivate(): Promise<void> | undefined {

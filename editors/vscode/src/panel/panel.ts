@@ -45,11 +45,6 @@ export class AnswerPanel implements vscode.Disposable {
     return this.conversation.turns[this.conversation.turns.length - 1];
   }
 
-  /** The turns shown, for tests. */
-  get turns(): readonly Turn[] {
-    return this.conversation.turns;
-  }
-
   show(preserveFocus = false): void {
     if (this.panel) {
       this.panel.reveal(undefined, preserveFocus);

@@ -5,8 +5,9 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 
 import type { AskResult, ExplainResult, Status } from '../../src/lsp_ext';
+import type { Turn } from '../../src/panel/protocol';
 
-interface Api { activation: { wall: number; cpu: number }; status(): Status | undefined; refresh(): Promise<void>; state(): string }
+interface Api { activation: { wall: number; cpu: number }; status(): Status | undefined; refresh(): Promise<void>; state(): string; lastTurn(): Turn | undefined }
 type Case = [string, () => Promise<void>];
 
 /** What run.mjs wrote down for this run; only is a regular expression for the cases' names. */
@@ -299,16 +300,24 @@ const single: Case[] = [
     assert.match((explained.content[0] as vscode.LanguageModelTextPart).value, /InitDefaultHelpCmd/);
   }],
 
-  ['the editor’s language model writes the answer', async () => {
+  ['the editor’s language model writes the answer, which is shown as it is written', async () => {
     const a = await indexed();
-    const model = vscode.extensions.getExtension<{ asked: string[] }>('coderag-tests.test-model')!;
-    const { asked } = await model.activate();
+    const parrot = await vscode.extensions.getExtension<{ asked: string[]; wait: Promise<void> }>('coderag-tests.test-model')!.activate();
+    const { asked } = parrot;
     assert.equal(asked.length, 0, 'nothing was given to it before it was allowed');
     await configure('chat.editorModel', 'always');
     try {
       await until('the server runs again', () => a.state() === 'running' && a.status()?.state === 'ready');
-      const result = await ask(question);
-      assert.match(result.answer, /parrot/i);
+      let goOn: () => void = () => undefined;
+      parrot.wait = new Promise((resolve) => (goOn = resolve));
+      const asking = ask(question);
+      try {
+        await until('its first sentence is shown', () => a.lastTurn()?.state === 'running' && a.lastTurn()!.text.includes('says so'));
+      } finally {
+        goOn();
+      }
+      const result = await asking;
+      assert.match(result.answer, /parrot says so.*again/is);
       assert.ok(asked.length > 0);
       await assertCitationsHold(result);
     } finally {
