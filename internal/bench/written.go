@@ -53,6 +53,10 @@ func askModel(ctx context.Context, root file.Root, cache string, f *figures) (er
 	defer func() { err = errors.Join(err, end()) }()
 	asker := assist.New(ctx, assist.Options{Settings: s})
 	defer asker.Close()
+	stop, err := profiles()
+	if err != nil {
+		return err
+	}
 	var first []time.Duration
 	known := "" // a question that there are sources for
 	for round := range askRounds + 1 {
@@ -70,6 +74,9 @@ func askModel(ctx context.Context, root file.Root, cache string, f *figures) (er
 				first = append(first, took)
 			}
 		}
+	}
+	if err := stop(); err != nil {
+		return err
 	}
 	if len(first) == 0 {
 		return errors.New("the model was asked nothing: the corpus answers none of the questions")
