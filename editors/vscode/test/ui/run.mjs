@@ -245,6 +245,8 @@ await step('the light bulb mends a citation whose lines moved', async () => {
   await openFile('zsh_completions.go');
   await page.locator('.squiggly-info, .squiggly-warning, .squiggly-hint, .squiggly-error').first().waitFor();
   await palette('Go to Next Problem (Error, Warning, Info)');
+  await page.locator('.zone-widget').getByText('the cited lines have moved').first().waitFor(); // the cursor is there
+  await editing();
   await page.keyboard.press('Control+.');
   const fix = page.locator('.action-widget').getByText('Update range').first();
   await fix.waitFor();
