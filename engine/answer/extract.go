@@ -87,7 +87,7 @@ func Extract(ctx context.Context, in Input) (Answer, error) {
 		return Answer{Markdown: m.out.String(), Citations: []wire.Citation{}, Dropped: m.v.Dropped, FollowUps: []string{}, NoAnswer: true}, nil
 	}
 	if in.Analysis.Intent != query.FindUsage || !m.usageAnswer(ctx, hits) {
-		m.definitionAnswer(ctx, byOdds(append(hits, m.standing(ctx, in.Result.Further)...)))
+		m.definitionAnswer(ctx, hits[0], byOdds(append(hits, m.standing(ctx, in.Result.Further)...)))
 	}
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
@@ -196,8 +196,9 @@ const (
 )
 
 // definitionAnswer leads with the best passage: what it is and its lines; then
-// the other files that answer, further passages, uses and tests.
-func (m *maker) definitionAnswer(ctx context.Context, hits []hit) {
+// the other files that answer, further passages, uses and tests. first is the best
+// file's passage.
+func (m *maker) definitionAnswer(ctx context.Context, first hit, hits []hit) {
 	lead := hits[0]
 	var about *chunk.Symbol
 	if m.overview(lead) {
@@ -205,7 +206,7 @@ func (m *maker) definitionAnswer(ctx context.Context, hits []hit) {
 	} else {
 		about = m.lead(lead)
 	}
-	others := m.others(hits, lead, about)
+	others := m.others(first, hits, lead, about)
 	if len(others) > 0 && m.room > 0 {
 		m.write("\n**Also relevant**\n\n")
 		for i, h := range others {
@@ -255,9 +256,10 @@ const (
 	nearLead = 3.0
 )
 
-// others are the best hits beside the lead. Where the question is nothing but
-// the name of about, one must be as good or define it too.
-func (m *maker) others(hits []hit, lead hit, about *chunk.Symbol) []hit {
+// others are the best hits beside the lead, the best file's first passage among
+// them. Where the question is nothing but the name of about, one must be as good
+// or define it too.
+func (m *maker) others(first hit, hits []hit, lead hit, about *chunk.Symbol) []hit {
 	found := about != nil && m.in.Analysis.Plan.Route == query.RouteFast && m.asked.isNamed(about.Name)
 	var out []hit
 	of := map[*index.File]int{}
@@ -266,6 +268,8 @@ func (m *maker) others(hits []hit, lead hit, about *chunk.Symbol) []hit {
 		switch {
 		case h.Ref == lead.Ref, of[h.doc.File] == ofOneFile:
 			continue
+		case h.doc.Hash == lead.doc.Hash, slices.ContainsFunc(out, func(o hit) bool { return o.doc.Hash == h.doc.Hash }):
+			continue // a copy
 		case here && (h.Odds < lead.Odds-nearLead || found || sameDefinition(h.doc, lead.doc)):
 			continue
 		case !here && (h.Share < secondBest || len(out) >= 2 && h.Share < otherShare):
@@ -286,6 +290,13 @@ func (m *maker) others(hits []hit, lead hit, about *chunk.Symbol) []hit {
 		h := out[i]
 		copy(out[1:i+1], out[:i])
 		out[0] = h
+	}
+	// And one is the best file's, whose passages may be less alike to the question
+	// than prose is.
+	const last = 1
+	if i := slices.IndexFunc(out, func(h hit) bool { return h.Ref == first.Ref }); i > last {
+		copy(out[last+1:i+1], out[last:i])
+		out[last] = first
 	}
 	return out
 }

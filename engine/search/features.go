@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,6 +58,7 @@ const (
 	fPathNamed  // the question names the file
 	fTest
 	fLegacy
+	fTooling // it builds, checks or releases the project
 	fReexport
 	fExample
 	fDocs
@@ -95,7 +97,7 @@ const (
 // featureNames name the features in tables.
 var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover", "lexRaw", "fileCover", "lexHits", "vecMax", "vecTop", "vecRank", "vecRaw", "vecMean", "vecPath", "vecFirst", "vecHits",
 	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defBest", "defCapital", "defWord", "defOverlap",
-	"defMain", "pathNamed", "test", "legacy", "reexport", "example", "docs", "generated", "vendored", "markdown", "changelog", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong",
+	"defMain", "pathNamed", "test", "legacy", "tooling", "reexport", "example", "docs", "generated", "vendored", "markdown", "changelog", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong",
 	"contentMax", "contentMean", "contentFirst", "contentWhole", "lexTopZ", "contentMeanZ", "contentWholeZ",
 	"slowContentMax", "slowContentMean", "slowContentFirst", "slowContentWhole", "slowContentMeanZ", "slowContentWholeZ", "slowMeanZ", "titleTopZ", "scope", "scopeNear"}
 
@@ -393,6 +395,30 @@ func legacy(p string) bool {
 	return strings.Contains(base, "deprecated") || strings.Contains(base, "legacy") || strings.Contains(base, "obsolete")
 }
 
+// reToolDir and reToolFile are the directories and files by which a project is built,
+// checked and released: they have words of all of it.
+var (
+	reToolDir  = regexp.MustCompile(`(?:^|/)(?:\.github|\.circleci|ci|scripts?|tools?|tooling|build|hack|contrib|packaging|bench(?:es|marks?|suite)?|fuzz|sandbox|playground)/`)
+	reToolFile = regexp.MustCompile(`(?:^|/)(?:[\w.-]*\.(?:config|conf)\.[cm]?[jt]s|(?:gulpfile|gruntfile|webpack|rollup|karma|jest)[\w.]*\.[cm]?[jt]s|makefile|cmakelists\.txt|setup\.py|build\.(?:rs|gradle|xml|sbt)|dockerfile|conftest\.py|noxfile\.py|rakefile|gemfile)$`)
+)
+
+// tooling reports whether a path is of what builds, checks or releases the project.
+func tooling(p string) bool {
+	p = lower(p)
+	return reToolDir.MatchString(p) || reToolFile.MatchString(p)
+}
+
+// asksTooling reports whether the question has a word of building, checking or
+// releasing.
+func (r *ranking) asksTooling() bool {
+	for _, s := range [...]string{"build", "script", "bundl", "releas", "packag", "publish", "lint", "ci", "workflow", "compil", "instal", "benchmark", "bench", "fuzz", "tool", "sandbox", "playground", "makefil", "docker"} {
+		if r.terms.stems[s] {
+			return true
+		}
+	}
+	return false
+}
+
 // changelog reports whether a file tells a project's history: it has a word of
 // everything and explains nothing.
 func changelog(p string) bool {
@@ -530,6 +556,7 @@ func (r *ranking) kindFeatures(c *candidate) {
 	set(fChangelog, changelog(c.file.Rel), r.terms.stems["changelog"] || r.terms.stems["releas"] || r.terms.stems["version"] || r.terms.stems["chang"] && w.Docs)
 	set(fData, class.SourceType == file.Text && !class.Docs, w.Config || w.Docs)
 	set(fLegacy, legacy(c.file.Rel), r.terms.stems["legaci"] || r.terms.stems["deprec"] || r.terms.stems["compat"] || r.terms.stems["v1"])
+	set(fTooling, tooling(c.file.Rel), w.Config || r.asksTooling())
 	set(fReexport, indexName(stem(c.file.Rel)), false)
 	docs := class.SourceType == file.Markdown || class.Docs
 	if so := r.an.Sought; so.Tests && class.Test || so.Docs && docs || so.Examples && class.Example || w.Config && class.SourceType == file.Text && !docs || w.Generated && class.Generated || w.Vendored && class.Vendored {

@@ -20,7 +20,7 @@ func (r *ranking) scorePassages(w *worker, c *candidate) {
 	for i := range c.passages {
 		p := &c.passages[i]
 		x := r.passageFeatures(&f, i)
-		p.score = x.score(weights)
+		p.score = x.score(&weights)
 		if i == 0 || p.score > c.answer {
 			c.answer = p.score
 		}
@@ -51,7 +51,8 @@ func (r *ranking) scorePassages(w *worker, c *candidate) {
 func (r *ranking) orderPassages(c *candidate, rank int) {
 	var x PassageFeatures
 	r.placeOf(c, rank).into(&x)
-	place := x.score(r.passageWeights())
+	weights := r.passageWeights()
+	place := x.score(&weights)
 	c.order = make([]int, len(c.passages))
 	for i := range c.order {
 		c.order[i] = i
@@ -61,11 +62,11 @@ func (r *ranking) orderPassages(c *candidate, rank int) {
 }
 
 // passageWeights are those of chunks, by what there is to compare.
-func (r *ranking) passageWeights() *PassageFeatures {
+func (r *ranking) passageWeights() PassageFeatures {
 	if len(r.near) == 0 {
-		return &lexicalPassageWeights
+		return lexicalPassageWeights
 	}
-	return &passageWeights
+	return passageWeights
 }
 
 const (

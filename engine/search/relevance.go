@@ -17,6 +17,10 @@ type Signals struct {
 	Known float64
 	// Cosine is the best chunk's.
 	Cosine float64
+	// Content, First and Whole are cosines of the best file without the words of
+	// its path: the mean of its best three chunks, its first chunk's, and that of
+	// all of it.
+	Content, First, Whole float64
 	// Named is 1 where something that the question names is defined here, or a
 	// file that it names exists.
 	Named float64
@@ -45,8 +49,11 @@ func (r *ranking) signals() Signals {
 	if all > 0 {
 		s.Known = float64(known) / float64(all)
 	}
-	for _, c := range r.cands[:min(signalFiles, len(r.cands))] {
+	for i, c := range r.cands[:min(signalFiles, len(r.cands))] {
 		f := &c.features
+		if i == 0 {
+			s.Content, s.First, s.Whole = f[fContentMean], f[fContentFirst], f[fContentWhole]
+		}
 		for i := range c.passages {
 			s.Cover = max(s.Cover, r.cover(c.passages[i].group, ignored))
 		}
@@ -103,12 +110,10 @@ func (r *ranking) cover(groups, ignored uint32) float64 {
 }
 
 // relevance turns the signals into a probability. The weights are a logistic
-// regression's over 816 questions asked of their own repository (about code,
-// commit messages, web questions) and 19,045 asked of another one, balanced,
-// and moved by two thirds of a unit towards answering. At 0.3, the default of
-// search.minRelevance, 1.0, 2.2 and 4.4 % of the answerable questions are
-// refused and 74, 70 and 79 % of the others, many of which other repositories
-// do answer in part.
+// regression's over 2,058 questions (doc comments, about repositories, web
+// questions) asked of their own project and 3,872 asked of another one in the same
+// language (internal/fitpassages -relevance, scripts/fit-relevance.py), balanced,
+// and moved by .6 towards answering (docs/decisions/0036-relevance.md).
 func (s Signals) relevance(vectors bool) float64 {
 	// Few of a long question's words stand in one chunk: length must be
 	// allowed for.
@@ -138,7 +143,7 @@ const (
 
 func (s Signals) words(vectors bool, length float64) float64 {
 	if vectors {
-		return logistic(2.8*s.Cover + 6.7*s.Known + 12.2*s.Cosine + s.Named + 1.1*s.Name + 3.5*length - 13)
+		return logistic(3.7*s.Cover + 3.3*s.Known + 4.5*s.Cosine + 4.7*s.Content + 2.7*s.First + 2.3*s.Whole + 0.7*s.Named + 0.8*s.Name + 6.3*length - 11.9)
 	}
 	return logistic(5.1*s.Cover + 7.1*s.Known + s.Named + 4.9*s.Name + 5.7*length - 10.9)
 }

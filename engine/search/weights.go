@@ -17,7 +17,7 @@ var hybridWeights = Features{
 	fBaseCover: 0.76, fDirQ: 0.05, fDefExact: 0.44, fDefRare: 0.32, fDefBest: 0.89, fDefOverlap: 1.71, fDefMain: 0.05,
 	fTitleTopZ: 0.56, fScope: 1.4, fScopeNear: 1.44,
 	fPathNamed: 8,
-	fTest:      -4, fLegacy: -1.65, fReexport: -0.1, fExample: -1.7, fDocs: -1, fGenerated: -1.5, fVendored: -1.9,
+	fTest:      -4, fLegacy: -1.65, fTooling: -1.9, fReexport: -0.1, fExample: -1.7, fDocs: -1, fGenerated: -1.5, fVendored: -1.9,
 	fMarkdown: -2, fChangelog: -2, fData: -1.8,
 	fLanguage: 0.5, fKind: 0.8, fWanted: 2, fLogChunks: 0.58,
 }
@@ -28,7 +28,7 @@ var lexicalWeights = Features{
 	fLexTop: 1.3, fLexRank: 1.5, fLexCover: 2.3, fLexHits: 1.3, fLexLong: 2.3,
 	fBaseCover: 2, fBasePrefix: 2.1, fDirQ: 1.7, fDefExact: 0.1, fDefRare: 0.65, fDefBest: 0.75, fDefOverlap: 2.65,
 	fPathNamed: 8,
-	fTest:      -3, fLegacy: -2, fReexport: -0.1, fExample: -1.6, fDocs: -0.5, fGenerated: -1.5, fVendored: -1.5,
+	fTest:      -3, fLegacy: -2, fTooling: -1.9, fReexport: -0.1, fExample: -1.6, fDocs: -0.5, fGenerated: -1.5, fVendored: -1.5,
 	fMarkdown: -1.8, fChangelog: -2, fData: -1.8,
 	fLanguage: 0.5, fKind: 0.5, fWanted: 2, fLogChunks: 0.4,
 }
