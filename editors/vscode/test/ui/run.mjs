@@ -233,7 +233,9 @@ await step('insert a cited snippet from the panel, and undo', async () => {
 await step('the light bulb mends a citation whose lines moved', async () => {
   await openFile('zsh_completions.go');
   await goTo(1, 1);
-  const insert = panel().locator('article.done').first().locator('details.sources [data-act=insert]').first();
+  const sources = panel().locator('article.done').first().locator('details.sources');
+  await sources.evaluate((details) => (details.open = true));
+  const insert = sources.locator('[data-act=insert]').first();
   await insert.click();
   const inserted = page.locator('.view-line').filter({ hasText: 'sha256:' }).first();
   await inserted.waitFor();
