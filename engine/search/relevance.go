@@ -110,10 +110,10 @@ func (r *ranking) cover(groups, ignored uint32) float64 {
 }
 
 // relevance turns the signals into a probability. The weights are a logistic
-// regression's over 2,058 questions (doc comments, about repositories, web
-// questions) asked of their own project and 3,872 asked of another one in the same
+// regression's over 2,057 questions (doc comments, about repositories, web
+// questions) asked of their own project and 3,952 asked of another one in the same
 // language (internal/fitpassages -relevance, scripts/fit-relevance.py), balanced,
-// and moved by .6 towards answering (docs/decisions/0036-relevance.md).
+// and moved by .9 towards answering (docs/decisions/0036-relevance.md).
 func (s Signals) relevance(vectors bool) float64 {
 	// Few of a long question's words stand in one chunk: length must be
 	// allowed for.
@@ -143,7 +143,7 @@ const (
 
 func (s Signals) words(vectors bool, length float64) float64 {
 	if vectors {
-		return logistic(3.7*s.Cover + 3.3*s.Known + 4.5*s.Cosine + 4.7*s.Content + 2.7*s.First + 2.3*s.Whole + 0.7*s.Named + 0.8*s.Name + 6.3*length - 11.9)
+		return logistic(3.1*s.Cover + 2.7*s.Known + 3.1*s.Cosine + 5.7*s.Content + 2.1*s.First + 2.3*s.Whole + 0.7*s.Named + 1.7*s.Name + 6.2*length - 11)
 	}
 	return logistic(5.1*s.Cover + 7.1*s.Known + s.Named + 4.9*s.Name + 5.7*length - 10.9)
 }

@@ -8,6 +8,11 @@
 // of the sources; that copy is indexed and asked. For half of the questions the
 // words of the definition's name are left out, too. Weights are a conditional
 // logit's (listwise softmax) with an L2 penalty. The seed fixes what is drawn.
+//
+// With -relevance it writes instead what tells questions asked of their own project from
+// those asked of another one, for scripts/fit-relevance.py:
+//
+//	go run ./internal/fitpassages -repos .cache/fit -questions 40 -suites A,B -relevance signals.tsv
 package main
 
 import (
@@ -23,6 +28,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // denied are the projects that are measured on: none of them may be learnt from.
@@ -42,7 +48,20 @@ func main() {
 	flag.StringVar(&o.without, "without", "", "features to leave out, by comma")
 	flag.StringVar(&o.suite, "suite", "", "measure on this `suite` of questions with lines, too, which is never learnt from")
 	flag.StringVar(&o.features, "features", "", "`file` that keeps what was asked, for fitting again")
+	signalsTo := flag.String("relevance", "", "`file` for the signals of questions asked of their own project and of others; nothing is fitted then")
+	suites := flag.String("suites", "", "with -relevance, the `folders` of suites whose questions are asked too, by comma")
 	flag.Parse()
+	if *signalsTo != "" {
+		var folders []string
+		if *suites != "" {
+			folders = strings.Split(*suites, ",")
+		}
+		if err := relevance(ctx, *repos, folders, o, *signalsTo); err != nil {
+			fmt.Fprintln(os.Stderr, "fitpassages:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, *repos, o); err != nil {
 		fmt.Fprintln(os.Stderr, "fitpassages:", err)
 		os.Exit(1)
