@@ -195,13 +195,13 @@ def main(out, cache, *names):
         members = [(target.program, program.read_bytes(), 0o755)] + [(f.name, f.read_bytes(), 0o644) for f in (REPOSITORY / "LICENSE", REPOSITORY / "NOTICE", notices, REPOSITORY / "README.md")]
         packed = out / (folder + (".zip" if target.goos == "windows" else ".tar.gz"))
         archive(packed, folder, members, when)
-        sbom(out / f"{folder}.cdx.json", NAME, version, made, deps)
+        sbom(out / f"{folder}.cdx.json", f"{NAME} for {target.name}", version, made, deps)
 
         stage, bundled = program.parent / "stage", program.with_name("bundled.json")
         vsix = out / f"coderag-{version}-{target.name}.vsix"
         run("node", EXTENSION / "scripts/stage.mjs", "--out", stage, "--server", program, "--licences", notices, "--components", bundled)
         run("node", EXTENSION / "scripts/package.mjs", stage, target.name, vsix)
-        sbom(out / f"{vsix.name}.cdx.json", "coderag.vsix", version, made, deps, json.loads(bundled.read_text()))
+        sbom(out / f"{vsix.name}.cdx.json", f"coderag.vsix for {target.name}", version, made, deps, json.loads(bundled.read_text()))
         print(f"release: {target.name}: {packed.name} {packed.stat().st_size / 2**20:.1f} MiB, {vsix.name} {vsix.stat().st_size / 2**20:.1f} MiB, {len(deps)} Go modules", flush=True)
         if target.runner is not None:
             check(packed, folder, target, program.parent / "check")
