@@ -67,8 +67,9 @@ var layers = []layer{
 	// The program joins everything; nothing imports it.
 	{"cmd/coderag-ls/internal/terminal", nil, "knows terminals, not what is shown"},
 	{"cmd/...", []string{"cmd/...", "assist", "attach", "engine", "engine/...", "lsp", "mcp", "metrics", "watcher"}, ""},
-	{"internal/fitfiles", []string{"engine", "engine/..."}, "asks the index without the engine"},
-	{"internal/fitpassages", []string{"engine", "engine/..."}, "asks the index without the engine"},
+	{"internal/fitfiles", []string{"engine", "engine/...", "internal/fitindex"}, "asks the index without the engine"},
+	{"internal/fitindex", []string{"engine/..."}, "an index without the engine"},
+	{"internal/fitpassages", []string{"engine", "engine/...", "internal/fitindex"}, "asks the index without the engine"},
 	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
 	{"internal/bench", []string{"assist", "engine", "engine/...", "lsp", "lsp/lsptest"}, "measures, also what an editor sees"},
 	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},

@@ -30,13 +30,10 @@ import (
 	"coderag-ls/engine/embed"
 	"coderag-ls/engine/embed/static"
 	"coderag-ls/engine/eval"
-	"coderag-ls/engine/file"
-	"coderag-ls/engine/index"
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/query"
 	"coderag-ls/engine/search"
-	"coderag-ls/engine/store"
-	"coderag-ls/engine/store/mem"
+	"coderag-ls/internal/fitindex"
 )
 
 func main() {
@@ -113,17 +110,11 @@ func (d *dumper) folder(ctx context.Context, s *eval.Suite, at string, questions
 		return err
 	}
 	defer os.RemoveAll(cache)
-	ix, err := index.Open(ctx, index.Options{
-		Roots: []file.Root{{Name: filepath.Base(at), Dir: at}}, Inline: d.model, PathWeight: -1, CacheDir: cache,
-		OpenStore: func(ctx context.Context, dir string) (store.Store, error) { return new(mem.Space).Open(ctx, dir, "") },
-	})
+	ix, err := fitindex.Open(ctx, at, cache, d.model)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ix.Close()) }()
-	if err := ix.Sync(ctx, false, false); err != nil {
-		return err
-	}
 	snap, analyzer, searcher := ix.Snapshot(), query.New(d.tok), search.New(d.tok)
 	settings := config.Default().Search
 	settings.MinRelevance = 0

@@ -20,13 +20,11 @@ import (
 	"coderag-ls/engine/embed/static"
 	"coderag-ls/engine/eval"
 	"coderag-ls/engine/file"
-	"coderag-ls/engine/index"
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/query"
 	"coderag-ls/engine/search"
-	"coderag-ls/engine/store"
-	"coderag-ls/engine/store/mem"
 	"coderag-ls/engine/text"
+	"coderag-ls/internal/fitindex"
 )
 
 // question is one question with the chunks of the best files.
@@ -134,17 +132,11 @@ func searched(ctx context.Context, dir, cache string, tok *lexical.Tokenizer, as
 	if err != nil {
 		return nil, err
 	}
-	ix, err := index.Open(ctx, index.Options{
-		Roots: []file.Root{{Name: filepath.Base(dir), Dir: dir}}, Inline: model, PathWeight: -1, CacheDir: cache,
-		OpenStore: func(ctx context.Context, dir string) (store.Store, error) { return new(mem.Space).Open(ctx, dir, "") },
-	})
+	ix, err := fitindex.Open(ctx, dir, cache, model)
 	if err != nil {
 		return nil, err
 	}
 	defer ix.Close()
-	if err := ix.Sync(ctx, false, false); err != nil {
-		return nil, err
-	}
 	snap, analyzer, searcher := ix.Snapshot(), query.New(tok), search.New(tok)
 	settings := config.Default().Search
 	settings.MinRelevance = 0

@@ -22,8 +22,7 @@ import (
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/query"
 	"coderag-ls/engine/search"
-	"coderag-ls/engine/store"
-	"coderag-ls/engine/store/mem"
+	"coderag-ls/internal/fitindex"
 )
 
 // signals are the columns of what relevance writes, after the first four.
@@ -95,17 +94,13 @@ func (a *asker) close() error {
 
 // open indexes a folder.
 func (a *asker) open(ctx context.Context, name, dir, family string) (*indexed, error) {
-	ix, err := index.Open(ctx, index.Options{
-		Roots: []file.Root{{Name: filepath.Base(dir), Dir: dir}}, Inline: a.model, PathWeight: -1,
-		CacheDir:  filepath.Join(a.dir, fmt.Sprintf("index-%d", len(a.projects))),
-		OpenStore: func(ctx context.Context, dir string) (store.Store, error) { return new(mem.Space).Open(ctx, dir, "") },
-	})
+	ix, err := fitindex.Open(ctx, dir, filepath.Join(a.dir, fmt.Sprintf("index-%d", len(a.projects))), a.model)
 	if err != nil {
 		return nil, err
 	}
 	p := &indexed{name, family, ix}
 	a.projects = append(a.projects, p)
-	return p, ix.Sync(ctx, false, false)
+	return p, nil
 }
 
 // comments adds the projects below repos with their doc comments as questions.
@@ -122,7 +117,7 @@ func (a *asker) comments(ctx context.Context, repos string, o options) error {
 		}
 		p, err := a.open(ctx, d.Name(), masked, "")
 		if err != nil {
-			return fmt.Errorf("indexing %s: %w", d.Name(), err)
+			return err
 		}
 		p.family = commonest(p.ix.Snapshot())
 		for _, l := range labels {
@@ -148,7 +143,7 @@ func (a *asker) suite(ctx context.Context, dir string) error {
 		}
 		if at[folder] == nil {
 			if at[folder], err = a.open(ctx, s.Name+"/"+q.Repo, folder, family(q.Language)); err != nil {
-				return fmt.Errorf("indexing %s: %w", folder, err)
+				return err
 			}
 		}
 		r := relevanceQuestion{asked{query: q.Query}, s.Name, s.Name + "/" + cmp.Or(q.Project, q.Repo), at[folder]}
