@@ -114,6 +114,7 @@ await step('a citation opens beside a panel that stands alone', async () => {
   check(await panel().locator('#question').isVisible(), 'the panel is out of sight');
   await palette('coderag: New Conversation');
   await panel().locator('.welcome').waitFor();
+  await panel().locator('#question:focus').waitFor(); // before, the panel may still take the focus away from the palette
   await palette('View: Close All Editors');
   await page.locator('.tab').first().waitFor({ state: 'detached' });
 });
