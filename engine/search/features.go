@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -395,17 +394,34 @@ func legacy(p string) bool {
 	return strings.Contains(base, "deprecated") || strings.Contains(base, "legacy") || strings.Contains(base, "obsolete")
 }
 
-// reToolDir and reToolFile are the directories and files by which a project is built,
-// checked and released: they have words of all of it.
-var (
-	reToolDir  = regexp.MustCompile(`(?:^|/)(?:\.github|\.circleci|ci|scripts?|tools?|tooling|build|hack|contrib|packaging|bench(?:es|marks?|suite)?|fuzz|sandbox|playground)/`)
-	reToolFile = regexp.MustCompile(`(?:^|/)(?:[\w.-]*\.(?:config|conf)\.[cm]?[jt]s|(?:gulpfile|gruntfile|webpack|rollup|karma|jest)[\w.]*\.[cm]?[jt]s|makefile|cmakelists\.txt|setup\.py|build\.(?:rs|gradle|xml|sbt)|dockerfile|conftest\.py|noxfile\.py|rakefile|gemfile)$`)
-)
-
-// tooling reports whether a path is of what builds, checks or releases the project.
+// tooling reports whether a path is of what builds, checks or releases the
+// project: such files have words of all of it.
 func tooling(p string) bool {
-	p = lower(p)
-	return reToolDir.MatchString(p) || reToolFile.MatchString(p)
+	dir, base := path.Split(lower(p))
+	for seg := range strings.SplitSeq(dir, "/") {
+		switch seg {
+		case ".github", ".circleci", "ci", "script", "scripts", "tool", "tools", "tooling", "build", "hack", "contrib", "packaging",
+			"bench", "benches", "benchmark", "benchmarks", "benchsuite", "fuzz", "sandbox", "playground":
+			return true
+		}
+	}
+	switch base {
+	case "makefile", "cmakelists.txt", "setup.py", "build.rs", "build.gradle", "build.xml", "build.sbt", "dockerfile", "conftest.py", "noxfile.py", "rakefile", "gemfile":
+		return true
+	}
+	switch ext := path.Ext(base); ext {
+	case ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts":
+		name := strings.TrimSuffix(base, ext)
+		if strings.HasSuffix(name, ".config") || strings.HasSuffix(name, ".conf") {
+			return true
+		}
+		for _, tool := range [...]string{"gulpfile", "gruntfile", "webpack", "rollup", "karma", "jest"} {
+			if strings.HasPrefix(name, tool) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // asksTooling reports whether the question has a word of building, checking or

@@ -245,8 +245,9 @@ func (r *ranking) collectUses() {
 	}
 }
 
-// rank computes the features and sorts the files.
-func (r *ranking) rank() {
+// rank computes the features and sorts the files, and the chunks of those that
+// can be among as many hits as are told: each file has one at least.
+func (r *ranking) rank(told int) {
 	r.features()
 	weights := r.weights()
 	for _, c := range r.cands {
@@ -256,10 +257,16 @@ func (r *ranking) rank() {
 	r.sort(r.cands)
 	r.each(func(w *worker, i int, c *candidate) {
 		c.compared = i < passageFiles
-		r.scorePassages(w, c)
+		if i < told {
+			r.scorePassages(w, c)
+		}
 	})
 	r.answers()
-	r.each(func(_ *worker, i int, c *candidate) { r.orderPassages(c, i+1) })
+	r.each(func(_ *worker, i int, c *candidate) {
+		if i < told {
+			r.orderPassages(c, i+1)
+		}
+	})
 }
 
 func (r *ranking) sort(cands []*candidate) {
@@ -339,7 +346,7 @@ func (r *ranking) hits(topK int, relevance float64) (hits, further []Hit) {
 	top, least := r.cands[0].score, r.in.Settings.MinRelevance
 	for _, c := range r.cands {
 		base, share := logistic(logit(relevance)+(c.score-top)/scoreScale), math.Exp((c.score-top)/shareScale)
-		if base < least {
+		if base < least || len(c.order) == 0 {
 			continue
 		}
 		best := c.passages[c.order[0]].score

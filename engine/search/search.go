@@ -164,7 +164,7 @@ func (s *Searcher) Search(ctx context.Context, in Input) (Result, error) {
 	r := newRanking(s, &in, filter, lists, stats)
 	r.fuse(topK, &res)
 	r.collect()
-	r.rank()
+	r.rank(max(passageFiles, in.wanted(topK)+maxFurther))
 	res.Files = r.files()
 	res.Signals = r.signals()
 	res.Relevance = res.Signals.relevance(len(r.near) > 0)
