@@ -167,6 +167,11 @@ func (c *Client) whole(ctx context.Context, r llm.Request, delta func(string), o
 	request := c.request(r, false)
 	request.Stream = false
 	reply, err := c.api.CreateChatCompletion(ctx, request)
+	if broken := (*url.Error)(nil); errors.As(err, &broken) && ctx.Err() == nil {
+		// A server that broke off inside of the stream closes its connection as well,
+		// a little after it can be used again.
+		reply, err = c.api.CreateChatCompletion(ctx, request)
+	}
 	if _, status := apiError(err); status >= 400 {
 		return out, err
 	}
@@ -253,7 +258,7 @@ func ended(h http.Header, out llm.Response) error {
 	case out.FinishReason != "" || done && out.Text != "":
 		return nil
 	case out.Text == "":
-		return llm.Errorf(llm.BadReply, "it sent no text")
+		return errEmpty
 	}
 	return llm.Errorf(llm.Cut, "the connection broke off before the answer was complete")
 }
