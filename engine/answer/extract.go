@@ -286,19 +286,20 @@ func (m *maker) others(first hit, hits []hit, lead hit, about *chunk.Symbol) []h
 	}
 	// Readers look at three: one of them is of another file, in case the first one's
 	// is wrong.
-	if i := slices.IndexFunc(out, func(h hit) bool { return h.doc.File != lead.doc.File }); i > 0 {
-		h := out[i]
-		copy(out[1:i+1], out[:i])
-		out[0] = h
-	}
+	forward(out, 0, func(h hit) bool { return h.doc.File != lead.doc.File })
 	// And one is the best file's, whose passages may be less alike to the question
 	// than prose is.
-	const last = 1
-	if i := slices.IndexFunc(out, func(h hit) bool { return h.Ref == first.Ref }); i > last {
-		copy(out[last+1:i+1], out[last:i])
-		out[last] = first
-	}
+	forward(out, 1, func(h hit) bool { return h.Ref == first.Ref })
 	return out
+}
+
+// forward moves the first hit that is so to a place, if it stands behind it.
+func forward(hits []hit, to int, is func(hit) bool) {
+	if i := slices.IndexFunc(hits, is); i > to {
+		h := hits[i]
+		copy(hits[to+1:i+1], hits[to:i])
+		hits[to] = h
+	}
 }
 
 // sameDefinition reports whether two chunks of a file are parts of one

@@ -491,12 +491,7 @@ func (r *ranking) match(name string, w *worker) nameMatch {
 		return m
 	}
 	var m nameMatch
-	var seen []string
 	for _, s := range w.stemsOf(name) {
-		if slices.Contains(seen, s) {
-			continue
-		}
-		seen = append(seen, s)
 		m.stems++
 		if r.terms.stems[s] {
 			m.shared++

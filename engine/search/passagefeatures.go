@@ -264,10 +264,7 @@ func (r *ranking) said(name string, w *worker) said {
 	var groups uint32
 	var shared, n float64
 	stems := w.stemsOf(name)
-	for i, s := range stems {
-		if slices.Contains(stems[:i], s) {
-			continue
-		}
+	for _, s := range stems {
 		n++
 		if g, ok := r.groups[s]; ok {
 			groups |= 1 << g.group

@@ -2,6 +2,7 @@ package search
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"coderag-ls/engine/lexical"
@@ -27,13 +28,19 @@ func newWorkers(tok *lexical.Tokenizer) []*worker {
 	return ws
 }
 
+// stemsOf returns a name's distinct stems, in order.
 func (w *worker) stemsOf(name string) []string {
-	s, ok := w.stems[name]
-	if !ok {
-		s = w.tok.Stems(name)
-		w.stems[name] = s
+	if s, ok := w.stems[name]; ok {
+		return s
 	}
-	return s
+	var distinct []string
+	for _, s := range w.tok.Stems(name) {
+		if !slices.Contains(distinct, s) {
+			distinct = append(distinct, s)
+		}
+	}
+	w.stems[name] = distinct
+	return distinct
 }
 
 // each calls do for every candidate with its rank from 0, for several at a time.
