@@ -15,6 +15,8 @@ import sys
 import numpy as np
 from scipy.optimize import minimize
 
+from fitfeatures import load
+
 WEIGHT = {"semble": 1, "commits": 3, "cosqa": 0.7}
 FOLDS, HARD, LAMBDA, ROUNDS = 8, 30, 1e-4, 2
 PENALTIES = {"changelog", "test", "reexport", "example", "docs", "generated", "vendored", "markdown", "data", "legacy", "tooling"}
@@ -26,20 +28,6 @@ START = {
     "markdown": -1.8, "generated": -1.5, "vendored": -1.5, "data": -1.5, "pathNamed": 9, "vecPath": 3,
 }
 GAIN = 1 / np.log2(np.arange(10) + 2)
-
-
-def load(paths):
-    names, questions = None, []
-    for path in paths:
-        with open(path, encoding="utf-8") as lines:
-            names = next(lines).strip().split(",")
-            for line in lines:
-                if line[0] == "#":
-                    _, suite, project, qid, n, _ = line.rstrip("\n").split("\t")
-                    questions.append({"suite": suite, "project": project, "id": qid, "n": int(n), "rows": []})
-                else:
-                    questions[-1]["rows"].append([float(x) for x in line.split()])
-    return names, questions
 
 
 def prepare(q, names):

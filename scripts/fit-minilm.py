@@ -20,23 +20,11 @@ import sys
 import numpy as np
 from scipy.optimize import minimize
 
+from fitfeatures import load
+
 USE = ["slowContentMean", "slowContentFirst", "slowContentWhole", "slowContentMeanZ", "slowContentWholeZ", "slowMeanZ"]
 FOLDS, HARD, LAMBDA = 8, 30, 1e-4
 GAIN = 1 / np.log2(np.arange(10) + 2)
-
-
-def load(paths):
-    names, questions = None, []
-    for path in paths:
-        with open(path, encoding="utf-8") as lines:
-            names = next(lines).strip().split(",")
-            for line in lines:
-                if line[0] == "#":
-                    _, suite, project, qid, n, _ = line.rstrip("\n").split("\t")
-                    questions.append({"suite": suite, "project": project, "id": qid, "n": int(n), "rows": []})
-                else:
-                    questions[-1]["rows"].append([float(x) for x in line.split()])
-    return names, [q for q in questions if q["rows"]]
 
 
 def prepare(q, names, weights):
@@ -111,6 +99,7 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         weights = json.load(f)
     names, questions = load(sys.argv[2:])
+    questions = [q for q in questions if q["rows"]]
     for q in questions:
         prepare(q, names, weights)
     fold = folds(questions)

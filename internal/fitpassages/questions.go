@@ -82,6 +82,11 @@ func project(ctx context.Context, dir string, o options) ([]question, error) {
 	}), err
 }
 
+// below is a checkout's path as it is below the folder that is indexed.
+func below(root, path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, root), "/")
+}
+
 // asked is a question with the places that answer it.
 type asked struct {
 	query  string
@@ -102,7 +107,7 @@ func suite(ctx context.Context, dir string) ([]question, error) {
 		a := asked{query: q.Query}
 		for _, p := range slices.Concat(q.Relevant, q.Secondary) {
 			if p.Start > 0 {
-				p.Path = strings.TrimPrefix(strings.TrimPrefix(p.Path, root), "/")
+				p.Path = below(root, p.Path)
 				a.places = append(a.places, p)
 			}
 		}
@@ -126,7 +131,7 @@ func suite(ctx context.Context, dir string) ([]question, error) {
 	return out, nil
 }
 
-// search1 indexes a folder and asks questions about it.
+// searched indexes a folder and asks questions about it.
 func searched(ctx context.Context, dir, cache string, tok *lexical.Tokenizer, asked []asked) ([]question, error) {
 	model, err := static.New()
 	if err != nil {

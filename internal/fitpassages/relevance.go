@@ -148,7 +148,7 @@ func (a *asker) suite(ctx context.Context, dir string) error {
 		}
 		r := relevanceQuestion{asked{query: q.Query}, s.Name, s.Name + "/" + cmp.Or(q.Project, q.Repo), at[folder]}
 		for _, p := range slices.Concat(q.Relevant, q.Secondary) {
-			p.Path = strings.TrimPrefix(strings.TrimPrefix(p.Path, root), "/")
+			p.Path = below(root, p.Path)
 			r.places = append(r.places, p)
 		}
 		a.asked = append(a.asked, r)
