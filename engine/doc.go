@@ -38,7 +38,7 @@
 //
 // [coderag-ls/engine/store] keeps all this between runs: one record per file,
 // vectors by the hash of what was embedded, so that moving or switching
-// branches embeds nothing again; store/shared keeps vectors for all indexes of
+// branches embeds nothing again; store/vectorcache keeps vectors for all indexes of
 // a user, so that another worktree embeds nothing, either. store/bunt is the
 // implementation, store/mem what stands in where nothing can be written,
 // storetest what both must pass.

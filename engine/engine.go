@@ -21,7 +21,7 @@ import (
 	"coderag-ls/engine/search/cached"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/store/mem"
-	"coderag-ls/engine/store/shared"
+	"coderag-ls/engine/store/vectorcache"
 	"coderag-ls/engine/wire"
 )
 
@@ -140,10 +140,10 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 // opened is an index with its models.
 type opened struct {
 	ix      *index.Index
-	behind  *unloadable   // MiniLM, nil where it is not installed
-	server  *embedServer  // nil where none is set
-	shared  *shared.Cache // nil where no vectors are shared
-	notices []string      // what the user should know of the models
+	behind  *unloadable        // MiniLM, nil where it is not installed
+	server  *embedServer       // nil where none is set
+	vectors *vectorcache.Cache // nil where no vectors are shared
+	notices []string           // what the user should know of the models
 }
 
 // open opens models and index. The caller holds changing, or has e for itself.
@@ -180,7 +180,7 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 		iopts.Behind = o.behind
 	}
 	if iopts.CacheDir != noCacheDir {
-		o.openShared(s, e.opts, &iopts)
+		o.openVectorCache(s, e.opts, &iopts)
 	}
 	if o.ix, err = index.Open(ctx, iopts); err != nil {
 		return nil, errors.Join(err, o.close())
@@ -210,8 +210,8 @@ func (o *opened) close() error {
 	if o.server != nil {
 		errs = append(errs, o.server.close())
 	}
-	if o.shared != nil {
-		errs = append(errs, o.shared.Close())
+	if o.vectors != nil {
+		errs = append(errs, o.vectors.Close())
 	}
 	return errors.Join(errs...)
 }

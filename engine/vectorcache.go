@@ -5,7 +5,7 @@ import (
 
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/index"
-	"coderag-ls/engine/store/shared"
+	"coderag-ls/engine/store/vectorcache"
 )
 
 // vectorDir returns the directory of the vectors that all indexes share.
@@ -17,15 +17,15 @@ func vectorDir(s config.Settings) (string, error) {
 	return filepath.Join(cache, index.SharedDir), nil
 }
 
-// openShared opens the vectors that all indexes share, where the settings want
+// openVectorCache opens the vectors that all indexes share, where the settings want
 // them.
-func (o *opened) openShared(s config.Settings, opts Options, iopts *index.Options) {
+func (o *opened) openVectorCache(s config.Settings, opts Options, iopts *index.Options) {
 	dir, err := vectorDir(s)
 	if err != nil || s.Embed.CacheBytes == 0 {
 		return // nothing is kept on disk, or nothing shared
 	}
-	o.shared = shared.Open(shared.Options{Dir: dir, MaxBytes: int64(s.Embed.CacheBytes), Logger: opts.Logger})
-	iopts.Shared = o.shared
+	o.vectors = vectorcache.Open(vectorcache.Options{Dir: dir, MaxBytes: int64(s.Embed.CacheBytes), Logger: opts.Logger})
+	iopts.VectorCache = o.vectors
 }
 
 // VectorCacheInfo describes the vectors that all indexes share.
@@ -40,7 +40,7 @@ func VectorCache(s config.Settings) (VectorCacheInfo, error) {
 	if err != nil {
 		return VectorCacheInfo{}, err
 	}
-	bytes, err := shared.Size(dir)
+	bytes, err := vectorcache.Size(dir)
 	return VectorCacheInfo{Dir: dir, Bytes: bytes}, err
 }
 
@@ -51,7 +51,7 @@ func CollectVectorCache(s config.Settings) (freed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return shared.Collect(dir, int64(s.Embed.CacheBytes))
+	return vectorcache.Collect(dir, int64(s.Embed.CacheBytes))
 }
 
 // RemoveVectorCache deletes the shared vectors and returns how many bytes were
@@ -61,5 +61,5 @@ func RemoveVectorCache(s config.Settings) (freed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return shared.Remove(dir)
+	return vectorcache.Remove(dir)
 }

@@ -62,8 +62,8 @@ type Options struct {
 	Read func(path string, maxBytes int64) (file.Content, error)
 	// OpenStore opens the store of one index directory.
 	OpenStore func(ctx context.Context, dir string) (store.Store, error)
-	// Shared keeps vectors for all indexes; nil for none.
-	Shared VectorCache
+	// VectorCache keeps vectors for all indexes; nil for none.
+	VectorCache VectorCache
 	// LowPriority has workers run on threads that the system does less for.
 	LowPriority bool
 	// NoGit does not ask git which files were edited last.

@@ -18,7 +18,7 @@ import (
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/store/bunt"
-	"coderag-ls/engine/store/shared"
+	"coderag-ls/engine/store/vectorcache"
 )
 
 // repository is a git repository with an index, whose vectors are shared as
@@ -67,9 +67,9 @@ func (r *repository) open(share bool) *index.Index {
 	opts := r.options(r.cache)
 	opts.Roots, opts.Behind, opts.BehindBatch, opts.Quiet = []file.Root{{Name: "w", Dir: r.dir}}, r.behind, 8, time.Millisecond
 	if share {
-		c := shared.Open(shared.Options{Dir: filepath.Join(r.cache, index.SharedDir), MaxBytes: 64 << 20, Fresh: 1})
+		c := vectorcache.Open(vectorcache.Options{Dir: filepath.Join(r.cache, index.SharedDir), MaxBytes: 64 << 20, Fresh: 1})
 		r.t.Cleanup(func() { c.Close() })
-		opts.Shared = c
+		opts.VectorCache = c
 	}
 	opts.OpenStore = func(ctx context.Context, dir string) (store.Store, error) {
 		s, err := bunt.Open(ctx, dir, bunt.Options{})

@@ -109,7 +109,7 @@ func (ix *Index) tidyStore(ctx context.Context, r *root) {
 func (ix *Index) tidy(ctx context.Context, r *root) error {
 	info := r.store.Info()
 	spare, times := spareVectors, 2
-	if ix.opts.Shared != nil {
+	if ix.opts.VectorCache != nil {
 		spare, times = spareShared, 1
 	}
 	if info.Vectors > spare {

@@ -12,7 +12,7 @@ import (
 // share.
 const SharedDir = "vectors"
 
-// VectorCache keeps vectors for many indexes, as store/shared does: what is
+// VectorCache keeps vectors for many indexes, as store/vectorcache does: what is
 // embedded in one worktree need not be in another. It may lose vectors at any
 // time, and never gives a wrong one.
 type VectorCache interface {
@@ -28,7 +28,7 @@ type VectorCache interface {
 // sharedVectors returns what other indexes have of the keys that are in none of
 // the given maps.
 func (ix *Index) sharedVectors(m embed.Model, keys []store.VectorKey, known ...map[store.VectorKey]store.Vector) map[store.VectorKey]store.Vector {
-	if ix.opts.Shared == nil {
+	if ix.opts.VectorCache == nil {
 		return nil
 	}
 	missing := make([]store.VectorKey, 0, len(keys))
@@ -47,7 +47,7 @@ func (ix *Index) sharedVectors(m embed.Model, keys []store.VectorKey, known ...m
 	if len(missing) == 0 {
 		return nil
 	}
-	return ix.opts.Shared.Vectors(m.Fingerprint, m.Dim, missing)
+	return ix.opts.VectorCache.Vectors(m.Fingerprint, m.Dim, missing)
 }
 
 // maxRecent is how many vectors each of the two generations of recentVectors
@@ -97,17 +97,17 @@ func (r *recentVectors) get(keys []store.VectorKey, have map[store.VectorKey]sto
 
 // share gives vectors to other indexes.
 func (ix *Index) share(m embed.Model, vectors map[store.VectorKey]store.Vector) {
-	if ix.opts.Shared != nil && len(vectors) > 0 {
-		ix.opts.Shared.Put(m.Fingerprint, m.Dim, vectors)
+	if ix.opts.VectorCache != nil && len(vectors) > 0 {
+		ix.opts.VectorCache.Put(m.Fingerprint, m.Dim, vectors)
 	}
 }
 
 // claim returns which of the keys another process embeds now.
 func (ix *Index) claim(m embed.Model, keys []store.VectorKey) (taken map[store.VectorKey]bool) {
-	if ix.opts.Shared == nil {
+	if ix.opts.VectorCache == nil {
 		return nil
 	}
-	return ix.opts.Shared.Claim(m.Fingerprint, m.Dim, keys)
+	return ix.opts.VectorCache.Claim(m.Fingerprint, m.Dim, keys)
 }
 
 // handOver gives the vectors that a store is about to lose to the other

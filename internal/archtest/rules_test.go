@@ -84,7 +84,7 @@ var owners = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4":       {"engine/file", "engine/search"},    // the patterns of settings and those of questions mean the same
 	"github.com/fatih/color":                 {"cmd/coderag-ls/internal/terminal"},
 	"github.com/fsnotify/fsnotify":           {"watcher"},
-	"github.com/gofrs/flock":                 {"engine/store/bunt", "engine/store/shared"}, // each locks files of its own
+	"github.com/gofrs/flock":                 {"engine/store/bunt", "engine/store/vectorcache"}, // each locks files of its own
 	"github.com/google/jsonschema-go":        {"mcp"},                                      // the schemas that the SDK takes
 	"github.com/hashicorp/golang-lru/v2":     {"engine/search/cached"},
 	"github.com/kljensen/snowball":           {"engine/lexical"},

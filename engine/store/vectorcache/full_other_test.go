@@ -1,5 +1,5 @@
 //go:build !unix
 
-package shared_test
+package vectorcache_test
 
 func limited() int { return 0 }

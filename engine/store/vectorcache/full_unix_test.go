@@ -1,6 +1,6 @@
 //go:build unix
 
-package shared_test
+package vectorcache_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"coderag-ls/engine/store/shared"
+	"coderag-ls/engine/store/vectorcache"
 )
 
 // limited writes more than its files may hold and prints how much it finds
@@ -23,7 +23,7 @@ func limited() int {
 		fmt.Println(err)
 		return 1
 	}
-	c := shared.Open(shared.Options{Dir: os.Getenv(dirVar), MaxBytes: big, Fresh: 1})
+	c := vectorcache.Open(vectorcache.Options{Dir: os.Getenv(dirVar), MaxBytes: big, Fresh: 1})
 	for i := range 100 {
 		put(c, keys(i*30, i*30+30))
 	}

@@ -1,4 +1,4 @@
-// Package shared keeps vectors for all indexes of a user: what was embedded in
+// Package vectorcache keeps vectors for all indexes of a user: what was embedded in
 // one worktree, branch or folder is not embedded again in another. It is a
 // cache. Losing it, or failing to write to it, costs time and nothing else, so
 // its methods return no errors: they are logged.
@@ -11,7 +11,7 @@
 // The size is bounded: when there is too much, whoever writes removes the
 // segments that were written to least recently. A vector that is read from the
 // older half of a full cache is written again, so what is in use stays.
-package shared
+package vectorcache
 
 import (
 	"cmp"

@@ -1,17 +1,17 @@
-package shared_test
+package vectorcache_test
 
 import (
 	"testing"
 
 	"coderag-ls/engine/store"
-	"coderag-ls/engine/store/shared"
+	"coderag-ls/engine/store/vectorcache"
 )
 
 // BenchmarkVectors reads vectors of the embedded model's length as indexing
 // does, ten of a file at a time, out of 100,000.
 func BenchmarkVectors(b *testing.B) {
 	const total, file, dim = 100_000, 10, 256
-	c := shared.Open(shared.Options{Dir: b.TempDir(), MaxBytes: 512 << 20})
+	c := vectorcache.Open(vectorcache.Options{Dir: b.TempDir(), MaxBytes: 512 << 20})
 	defer c.Close()
 	all := keys(0, total)
 	vs := map[store.VectorKey]store.Vector{}
@@ -42,7 +42,7 @@ func BenchmarkVectors(b *testing.B) {
 	})
 	b.Run("first look", func(b *testing.B) {
 		dir := b.TempDir()
-		c := shared.Open(shared.Options{Dir: dir, MaxBytes: 512 << 20})
+		c := vectorcache.Open(vectorcache.Options{Dir: dir, MaxBytes: 512 << 20})
 		for i := 0; i < total; i += 8192 {
 			for _, k := range all[i:min(i+8192, total)] {
 				vs[k] = store.Vector{Scale: 1, Values: make([]int8, dim)}
@@ -52,7 +52,7 @@ func BenchmarkVectors(b *testing.B) {
 		}
 		c.Close()
 		for range b.N {
-			c := shared.Open(shared.Options{Dir: dir, MaxBytes: 512 << 20})
+			c := vectorcache.Open(vectorcache.Options{Dir: dir, MaxBytes: 512 << 20})
 			c.Vectors(model, dim, absent)
 			c.Close()
 		}
@@ -63,7 +63,7 @@ func BenchmarkVectors(b *testing.B) {
 // sealed part at a time.
 func BenchmarkPut(b *testing.B) {
 	const part, dim = 8192, 256
-	c := shared.Open(shared.Options{Dir: b.TempDir(), MaxBytes: 512 << 20})
+	c := vectorcache.Open(vectorcache.Options{Dir: b.TempDir(), MaxBytes: 512 << 20})
 	defer c.Close()
 	for i := range b.N {
 		vs := map[store.VectorKey]store.Vector{}

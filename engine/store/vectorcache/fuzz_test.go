@@ -1,18 +1,18 @@
-package shared_test
+package vectorcache_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"coderag-ls/engine/store/shared"
+	"coderag-ls/engine/store/vectorcache"
 )
 
 // FuzzSegment: whatever a segment holds, what is read from it are vectors of
 // their keys; a process that goes on writing has what it wrote.
 func FuzzSegment(f *testing.F) {
 	dir := f.TempDir()
-	c := shared.Open(shared.Options{Dir: dir, MaxBytes: big})
+	c := vectorcache.Open(vectorcache.Options{Dir: dir, MaxBytes: big})
 	put(c, keys(0, 3))
 	put(c, keys(3, 40))
 	c.Close()

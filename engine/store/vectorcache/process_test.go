@@ -1,4 +1,4 @@
-package shared_test
+package vectorcache_test
 
 import (
 	"bufio"
@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"testing"
 
-	"coderag-ls/engine/store/shared"
+	"coderag-ls/engine/store/vectorcache"
 )
 
 // The test program runs itself again in these roles.
@@ -32,7 +32,7 @@ func child(role string) int {
 	seed, _ := strconv.Atoi(os.Getenv(seedVar))
 	bound, _ := strconv.ParseInt(os.Getenv(boundVar), 10, 64)
 	rng := rand.New(rand.NewSource(int64(seed)))
-	c := shared.Open(shared.Options{Dir: os.Getenv(dirVar), MaxBytes: bound, Fresh: 1, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	c := vectorcache.Open(vectorcache.Options{Dir: os.Getenv(dirVar), MaxBytes: bound, Fresh: 1, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	for range 300 {
 		from := rng.Intn(20_000)
 		put(c, keys(from, from+30))
@@ -130,7 +130,7 @@ func TestBoundOfManyProcesses(t *testing.T) {
 		case <-done:
 			left--
 		default:
-			if n, err := shared.Size(dir); err != nil || n > bound {
+			if n, err := vectorcache.Size(dir); err != nil || n > bound {
 				t.Errorf("%d bytes, more than %d (%v)", n, bound, err)
 			}
 		}

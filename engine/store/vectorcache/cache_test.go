@@ -1,4 +1,4 @@
-package shared_test
+package vectorcache_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"coderag-ls/engine/store"
-	"coderag-ls/engine/store/shared"
+	"coderag-ls/engine/store/vectorcache"
 )
 
 const (
@@ -51,7 +51,7 @@ func keys(from, to int) (all []store.VectorKey) {
 	return all
 }
 
-func put(c *shared.Cache, keys []store.VectorKey) {
+func put(c *vectorcache.Cache, keys []store.VectorKey) {
 	vs := map[store.VectorKey]store.Vector{}
 	for _, k := range keys {
 		vs[k] = vector(k)
@@ -60,7 +60,7 @@ func put(c *shared.Cache, keys []store.VectorKey) {
 }
 
 // held returns how many of the keys are found; a wrong vector is an error.
-func held(t testing.TB, c *shared.Cache, keys []store.VectorKey) int {
+func held(t testing.TB, c *vectorcache.Cache, keys []store.VectorKey) int {
 	t.Helper()
 	found := c.Vectors(model, dim, keys)
 	for k, v := range found {
@@ -72,17 +72,17 @@ func held(t testing.TB, c *shared.Cache, keys []store.VectorKey) int {
 }
 
 // open opens a cache that sees at once what others write.
-func open(t testing.TB, dir string, maxBytes int64) (*shared.Cache, *bytes.Buffer) {
+func open(t testing.TB, dir string, maxBytes int64) (*vectorcache.Cache, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	c := shared.Open(shared.Options{Dir: dir, MaxBytes: maxBytes, Fresh: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	c := vectorcache.Open(vectorcache.Options{Dir: dir, MaxBytes: maxBytes, Fresh: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	t.Cleanup(func() { c.Close() })
 	return c, &log
 }
 
 func size(t testing.TB, dir string) int64 {
 	t.Helper()
-	n, err := shared.Size(dir)
+	n, err := vectorcache.Size(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestWhatOneWritesOthersRead(t *testing.T) {
 	put(a, keys(0, 3000))
 	put(b, keys(3000, 3010))
 	put(b, keys(0, 20)) // which a wrote
-	for name, c := range map[string]*shared.Cache{"a": a, "b": b} {
+	for name, c := range map[string]*vectorcache.Cache{"a": a, "b": b} {
 		if n := held(t, c, keys(0, 3020)); n != 3010 {
 			t.Errorf("%s holds %d", name, n)
 		}
@@ -267,7 +267,7 @@ func TestBound(t *testing.T) {
 	if n := size(t, dir); n > bound/4 {
 		t.Errorf("%d bytes after the bound was lowered to %d", n, bound/4)
 	}
-	if freed, err := shared.Collect(dir, bound/8); err != nil || freed == 0 || size(t, dir) > bound/8 {
+	if freed, err := vectorcache.Collect(dir, bound/8); err != nil || freed == 0 || size(t, dir) > bound/8 {
 		t.Errorf("collecting freed %d: %v, %d left", freed, err, size(t, dir))
 	}
 	if n := held(t, c, keys(50_000, 50_010)); n != 10 {
@@ -284,7 +284,7 @@ func TestRemovedInUse(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if freed, err := shared.Remove(dir); err != nil || freed == 0 || size(t, dir) != 0 {
+	if freed, err := vectorcache.Remove(dir); err != nil || freed == 0 || size(t, dir) != 0 {
 		t.Errorf("freed %d: %v", freed, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "notes.txt")); err != nil {
@@ -297,18 +297,18 @@ func TestRemovedInUse(t *testing.T) {
 	put(b, keys(100, 200))
 	other, _ := open(t, dir, big)
 	put(other, keys(200, 300))
-	for name, c := range map[string]*shared.Cache{"a": a, "b": b, "other": other} {
+	for name, c := range map[string]*vectorcache.Cache{"a": a, "b": b, "other": other} {
 		if n := held(t, c, keys(0, 300)); n != 300 {
 			t.Errorf("%s holds %d", name, n)
 		}
 	}
-	for _, c := range []*shared.Cache{a, b, other} {
+	for _, c := range []*vectorcache.Cache{a, b, other} {
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 	os.Remove(filepath.Join(dir, "notes.txt"))
-	if _, err := shared.Remove(dir); err != nil {
+	if _, err := vectorcache.Remove(dir); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
