@@ -17,6 +17,7 @@ type Settings struct {
 	Index   Index
 	Chunk   Chunk
 	Embed   Embed
+	Shared  Shared
 	Search  Search
 	Answer  Answer
 	LLM     LLM
@@ -75,6 +76,23 @@ type Embed struct {
 	QuestionTimeout int    `setting:"embed.questionTimeout" default:"1500" min:"50" max:"60000" scope:"machine" doc:"Milliseconds that embed.baseUrl may take for a question; then it is answered without, and says so."`
 	TextPrefix      string `setting:"embed.textPrefix" default:"" scope:"machine" doc:"Put before each text for embed.baseUrl, where its model wants that, such as 'search_document: '."`
 	QuestionPrefix  string `setting:"embed.questionPrefix" default:"" scope:"machine" doc:"Put before each question for embed.baseUrl, such as 'search_query: '."`
+}
+
+// Shared are the settings of the shared index. All are the machine's: a
+// repository neither decides where questions are sent, nor what of others is shown.
+type Shared struct {
+	Endpoints    []string `setting:"shared.endpoints" default:"" scope:"machine" doc:"Base URLs of the nodes of a Weaviate cluster that holds a shared index, such as https://weaviate-0.example.org; where one does not answer the next one is asked. The words and vectors of questions are sent there; empty for no shared index. The key comes from CODERAG_SHARED_API_KEY or shared.apiKeyFile."`
+	Tenant       string   `setting:"shared.tenant" default:"default" scope:"machine" doc:"Tenant whose repositories are published and read: tenants never see each other's."`
+	APIKeyFile   string   `setting:"shared.apiKeyFile" default:"" scope:"machine" doc:"File that holds the key for shared.endpoints on its first line; nobody but you may be able to read it. The variable CODERAG_SHARED_API_KEY goes before it."`
+	CAFile       string   `setting:"shared.caFile" default:"" scope:"machine" doc:"File of certificates (PEM) that are trusted beside the system's for shared.endpoints."`
+	Repository   string   `setting:"shared.repository" default:"auto" scope:"machine" doc:"Name of the workspace's own repository in the shared index, such as github.com/spf13/cobra: files that are there as they stand here are found through it and not indexed here. auto: the name in the URL of git's remote origin, by folder; none: everything is indexed here."`
+	Repositories []string `setting:"shared.repositories" default:"" scope:"machine" doc:"Glob patterns of the names of other repositories that are searched, too, such as github.com/acme/**; ** for all."`
+	Timeout      int      `setting:"shared.timeout" default:"1000" min:"20" max:"60000" scope:"machine" doc:"Milliseconds that the shared index may take for a question; then it is answered from what is indexed here, and says so."`
+	CacheBytes   int      `setting:"shared.cacheBytes" default:"67108864" min:"1048576" max:"17179869184" scope:"machine" doc:"Most bytes of memory for files of the shared index that were read last."`
+	CopyBytes    int      `setting:"shared.copyBytes" default:"268435456" min:"1048576" max:"1099511627776" scope:"machine" doc:"Most bytes on disk for read-only copies of cited files of other repositories, which editors open."`
+	Checkouts    []string `setting:"shared.checkouts" default:"" scope:"machine" doc:"Local checkouts REPOSITORY=FOLDER, such as github.com/spf13/cobra=/home/me/cobra: a cited file of that repository is opened there where it has the cited text."`
+	WebLink      string   `setting:"shared.webLink" default:"" scope:"machine" doc:"Template of the web link of a citation of another repository, such as https://{repository}/blob/{commit}/{path}#L{start}-L{end}."`
+	Replication  int      `setting:"shared.replication" default:"0" min:"0" max:"9" scope:"machine" doc:"Nodes that keep each object, where publish makes the collections; 0 for as many as there are endpoints, three at most."`
 }
 
 // Search are the settings of retrieval.

@@ -185,6 +185,7 @@ func clientsOwn(source Source, name string) bool {
 const (
 	LLMKeyVariable    = "CODERAG_LLM_API_KEY"
 	EmbedKeyVariable  = "CODERAG_EMBED_API_KEY"
+	SharedKeyVariable = "CODERAG_SHARED_API_KEY"
 	OpenAIKeyVariable = "OPENAI_API_KEY" // for OpenAI itself
 )
 
@@ -201,7 +202,7 @@ func (l Layers) WithEnv(environ []string) (Layers, []Problem) {
 	var problems []Problem
 	for _, entry := range environ {
 		name, text, ok := strings.Cut(entry, "=")
-		if ok && (name == LLMKeyVariable || name == EmbedKeyVariable || name == OpenAIKeyVariable) {
+		if ok && (name == LLMKeyVariable || name == EmbedKeyVariable || name == SharedKeyVariable || name == OpenAIKeyVariable) {
 			keys[name] = strings.TrimSpace(text)
 			continue
 		}

@@ -38,6 +38,7 @@ var layers = []layer{
 	{"engine/chunk", []string{"engine/chunk/treesitter", "engine/file", "engine/text"}, ""},
 	{"engine/snippet", []string{"engine/chunk", "engine/text", "engine/wire"}, ""},
 	{"engine/store/...", []string{"engine/chunk", "engine/file", "engine/store"}, ""},
+	{"engine/sharedindex", []string{"engine/chunk", "engine/embed", "engine/file", "engine/lexical", "engine/store", "engine/text"}, "what is published, whoever keeps it and whoever shows it"},
 	{"engine/graph", []string{"engine/chunk"}, "symbols and imports; what else it asks for it is given"},
 	{"engine/index", []string{"engine/chunk", "engine/embed", "engine/file", "engine/host", "engine/lexical", "engine/memory", "engine/recent", "engine/store", "engine/text", "engine/vector", "engine/wire"}, "not the settings: it is given what it needs"},
 	{"engine/query", []string{"engine/chunk", "engine/lexical", "engine/wire"}, ""},
