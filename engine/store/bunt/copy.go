@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"coderag-ls/engine/store"
+	"coderag-ls/engine/store/record"
 )
 
 // copyBatch is how many files, or vectors, are handed on together.
@@ -113,7 +114,7 @@ func (c *copier) take(ctx context.Context, key, value string, del bool) error {
 // decodeIf is decodeRecord of what is whole.
 func decodeIf(whole bool, path, value string) (store.FileRecord, error) {
 	if !whole {
-		return store.FileRecord{}, errRecord
+		return store.FileRecord{}, record.ErrDamaged
 	}
 	return decodeRecord(path, value)
 }
