@@ -86,7 +86,7 @@ var owners = map[string][]string{
 	"github.com/fatih/color":                 {"cmd/coderag-ls/internal/terminal"},
 	"github.com/fsnotify/fsnotify":           {"watcher"},
 	"github.com/gofrs/flock":                 {"engine/store/bunt", "engine/store/vectorcache"}, // each locks files of its own
-	"github.com/google/jsonschema-go":        {"mcp"},                                      // the schemas that the SDK takes
+	"github.com/google/jsonschema-go":        {"mcp"},                                           // the schemas that the SDK takes
 	"github.com/hashicorp/golang-lru/v2":     {"engine/search/cached"},
 	"github.com/kljensen/snowball":           {"engine/lexical"},
 	"github.com/pelletier/go-toml/v2":        {"engine/config", "engine/graph"}, // settings, Cargo.toml

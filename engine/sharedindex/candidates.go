@@ -1,0 +1,397 @@
+package sharedindex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"coderag-ls/engine/file"
+	"coderag-ls/engine/lexical"
+)
+
+const (
+	// wordPostings and nearPostings are the lengths of the two lists.
+	wordPostings = 300
+	nearPostings = 150
+	// maxDocuments bounds the files that are read for one question.
+	maxDocuments = 96
+	// fetchAtOnce are the documents of one read; fetchers read at the same time.
+	fetchAtOnce = 24
+	// maxNamed bounds the files that a path in a question stands for.
+	maxNamed = 16
+	// rrfK is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
+	rrfK = 60
+)
+
+// Query is what candidates are asked for.
+type Query struct {
+	// Terms and Vectors (unit length, of the edition's model) are what to search for; either may be
+	// empty.
+	Terms   []lexical.Term
+	Vectors [][]float32
+	// Paths are file names that the question has; own files that they are the end of are candidates.
+	Paths []string
+	// Repositories reports whether a repository is searched; nil for all that are read.
+	Repositories func(repository string, own bool) bool
+	// Languages keep to files in one of them, where there are any.
+	Languages []string
+}
+
+// Candidates are the files that may answer.
+type Candidates struct {
+	Files []*Read
+	// Background are the statistics of all that was searched, by which the files' words are weighed;
+	// nil where nothing was.
+	Background *lexical.Background
+	// Searched are the repositories that were searched.
+	Searched []Head
+	// Degraded says what did not take part and why, "" where all did. Partial is set where
+	// another time it may.
+	Degraded string
+	Partial  bool
+}
+
+// group is what is searched of one edition.
+type group struct {
+	edition Edition
+	heads   []Head
+	b       Backend
+	lists   [][]Found
+	df      map[string]int
+}
+
+func (g *group) names() []string {
+	names := make([]string, len(g.heads))
+	for i, h := range g.heads {
+		names[i] = h.Repository
+	}
+	return names
+}
+
+func (g *group) head(repository string) (Head, bool) {
+	i := slices.IndexFunc(g.heads, func(h Head) bool { return h.Repository == repository })
+	if i < 0 {
+		return Head{}, false
+	}
+	return g.heads[i], true
+}
+
+// Candidates finds files for a question. It never fails and never takes longer than the
+// time-out: what did not answer by then is told.
+func (r *Reader) Candidates(ctx context.Context, q Query) Candidates {
+	if err := r.away(); err != nil {
+		return Candidates{Degraded: awayText(err), Partial: true}
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, r.o.Timeout, fmt.Errorf("%w: it did not answer within %d ms", ErrUnreachable, r.o.Timeout.Milliseconds()))
+	defer cancel()
+	out, err := r.candidates(limited, q)
+	if ctx.Err() != nil {
+		return Candidates{} // nobody waits for it
+	}
+	if err != nil {
+		if limited.Err() != nil {
+			err = context.Cause(limited)
+		}
+		r.failed(err)
+		return Candidates{Degraded: awayText(err), Partial: true}
+	}
+	return out
+}
+
+// awayText tells that the index does not take part.
+func awayText(err error) string {
+	for _, known := range []error{ErrUnreachable, ErrDenied, ErrSchema} {
+		if errors.Is(err, known) {
+			return fmt.Sprintf("the shared index did not take part: %v", err)
+		}
+	}
+	return fmt.Sprintf("the shared index did not take part, it failed: %v", err)
+}
+
+func (r *Reader) candidates(ctx context.Context, q Query) (Candidates, error) {
+	r.fresh(ctx)
+	if err := r.away(); err != nil {
+		return Candidates{}, err
+	}
+	r.mu.Lock()
+	heads, loaded := r.heads, r.loaded
+	r.mu.Unlock()
+	if loaded.IsZero() {
+		<-ctx.Done() // fresh waited as long
+		return Candidates{}, ctx.Err()
+	}
+	groups, out := r.groups(heads, q)
+	if len(groups) == 0 {
+		return out, nil
+	}
+	terms := make([]string, len(q.Terms))
+	for i, t := range q.Terms {
+		terms[i] = t.Text
+	}
+	errs := make([]error, len(groups))
+	var wg sync.WaitGroup
+	for i, g := range groups {
+		wg.Go(func() { errs[i] = r.search(ctx, g, &q, terms) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return Candidates{}, err
+	}
+	out.Background = &lexical.Background{DF: map[string]int{}}
+	for _, g := range groups {
+		for _, h := range g.heads {
+			out.Background.Docs += h.Chunks
+			for f, n := range h.Terms {
+				out.Background.Terms[f] += n
+			}
+		}
+		for t, n := range g.df {
+			out.Background.DF[t] += n
+		}
+		out.Searched = append(out.Searched, g.heads...)
+		files, err := r.read(ctx, g, r.wanted(g, &q))
+		if err != nil {
+			return Candidates{}, err
+		}
+		out.Files = append(out.Files, files...)
+	}
+	slices.SortFunc(out.Files, func(a, b *Read) int {
+		return cmp.Or(strings.Compare(a.Repository, b.Repository), strings.Compare(a.Path, b.Path))
+	})
+	return out, nil
+}
+
+// groups are the editions to search, the program's own first.
+func (r *Reader) groups(heads []Head, q Query) ([]*group, Candidates) {
+	var groups []*group
+	var wordsOnly []string
+	for _, h := range heads {
+		own := slices.Contains(r.o.Own, h.Repository)
+		if q.Repositories != nil && !q.Repositories(h.Repository, own) {
+			continue
+		}
+		if h.Edition != r.o.Edition {
+			if own {
+				continue // nothing is covered by it: its files are indexed here
+			}
+			wordsOnly = append(wordsOnly, h.Repository)
+		}
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.edition == h.Edition })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &group{edition: h.Edition})
+		}
+		groups[i].heads = append(groups[i].heads, h)
+	}
+	slices.SortStableFunc(groups, func(a, b *group) int {
+		own := func(g *group) int {
+			if g.edition == r.o.Edition {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Compare(own(a), own(b))
+	})
+	var out Candidates
+	if len(wordsOnly) > 0 {
+		out.Degraded = fmt.Sprintf("%s in the shared index was published with another model than this program's: its words only were searched", strings.Join(wordsOnly, ", "))
+	}
+	return groups, out
+}
+
+// search asks for the lists of one edition, and how frequent the terms are.
+func (r *Reader) search(ctx context.Context, g *group, q *Query, terms []string) error {
+	var err error
+	if g.b, err = r.backend(ctx, g.edition); err != nil {
+		return err
+	}
+	in := Scope{Repositories: g.names(), Languages: q.Languages}
+	ours := g.edition == r.o.Edition
+	vectors := q.Vectors
+	if !ours {
+		vectors = nil
+	}
+	g.lists = make([][]Found, 1+len(vectors))
+	errs := make([]error, 2+len(vectors))
+	var wg sync.WaitGroup
+	if len(q.Terms) > 0 {
+		wg.Go(func() { g.lists[0], errs[0] = g.b.Words(ctx, in, q.Terms, wordPostings) })
+		wg.Go(func() { g.df, errs[1] = r.frequencies(ctx, g, terms) })
+	}
+	for i, v := range vectors {
+		wg.Go(func() { g.lists[1+i], errs[2+i] = g.b.Nearest(ctx, in, v, nearPostings) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("searching the shared index: %w", err)
+	}
+	return nil
+}
+
+// frequencies are those of terms in all repositories of a group.
+func (r *Reader) frequencies(ctx context.Context, g *group, terms []string) (map[string]int, error) {
+	names := g.names()
+	where := fmt.Sprintf("%v %q", g.edition, names)
+	known, unknown := r.terms.get(where, terms)
+	if len(unknown) == 0 {
+		return known, nil
+	}
+	df, err := g.b.Frequencies(ctx, names, unknown)
+	if err != nil {
+		return nil, err
+	}
+	r.terms.put(where, unknown, df)
+	for _, t := range unknown {
+		known[t] = df[t]
+	}
+	return known, nil
+}
+
+// wanted are the documents that the lists name, best first by reciprocal rank fusion
+// of their best postings, after those that the question names.
+func (r *Reader) wanted(g *group, q *Query) []ID {
+	score := map[ID]float64{}
+	for _, list := range g.lists {
+		seen := map[ID]bool{}
+		for rank, f := range list {
+			if !seen[f.ID] {
+				seen[f.ID] = true
+				score[f.ID] += 1 / float64(rrfK+rank+1)
+			}
+		}
+	}
+	ids := make([]ID, 0, len(score))
+	for id := range score {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b ID) int {
+		return cmp.Or(cmp.Compare(score[b], score[a]), strings.Compare(a.Repository, b.Repository), strings.Compare(a.Path, b.Path))
+	})
+	named := r.named(g, q.Paths)
+	ids = slices.DeleteFunc(ids, func(id ID) bool { return slices.Contains(named, id) })
+	ids = append(named, ids...)
+	return ids[:min(len(ids), maxDocuments)]
+}
+
+// named are the own files that end with one of the paths.
+func (r *Reader) named(g *group, paths []string) []ID {
+	if len(paths) == 0 {
+		return nil
+	}
+	var ids []ID
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range g.heads {
+		m := r.manifests[h.Repository]
+		if m == nil {
+			continue
+		}
+		for path := range m.files {
+			if slices.ContainsFunc(paths, func(asked string) bool { return endsWith(path, asked) }) {
+				ids = append(ids, ID{h.Repository, path})
+			}
+		}
+	}
+	slices.SortFunc(ids, func(a, b ID) int { return strings.Compare(a.Path, b.Path) })
+	return ids[:min(len(ids), maxNamed)]
+}
+
+// endsWith reports whether whole segments at a path's end are those of another, whatever the case.
+func endsWith(path, end string) bool {
+	end = strings.Trim(end, "/")
+	at := len(path) - len(end)
+	return end != "" && at >= 0 && strings.EqualFold(path[at:], end) && (at == 0 || path[at-1] == '/')
+}
+
+// read reads documents, those that were read before from memory.
+func (r *Reader) read(ctx context.Context, g *group, ids []ID) ([]*Read, error) {
+	out := make([]*Read, 0, len(ids))
+	var missing []ID
+	hashes := map[ID]*file.Hash{}
+	r.mu.Lock()
+	for _, id := range ids {
+		if m := r.manifests[id.Repository]; m != nil {
+			if h, ok := m.files[id.Path]; ok {
+				hashes[id] = &h
+			}
+		}
+	}
+	r.mu.Unlock()
+	for _, id := range ids {
+		h, known := g.head(id.Repository)
+		if !known {
+			continue
+		}
+		if read := r.cache.get(slot{id, g.edition}, h.Generation, hashes[id]); read != nil {
+			out = append(out, read)
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	got, err := r.fetch(ctx, g, missing)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]File, 0, len(got))
+	late := false
+	for _, id := range missing {
+		d, ok := got[id]
+		if !ok {
+			continue // it went between the list and now
+		}
+		h, _ := g.head(id.Repository)
+		f := File{ID: id, Document: d, Commit: h.Commit, Own: slices.Contains(r.o.Own, id.Repository), WordsOnly: g.edition != r.o.Edition}
+		if h.Publishing != "" && d.Commit != "" {
+			f.Commit = d.Commit // of two commits that are there now, the one that it is of
+		}
+		if f.Own && (hashes[id] == nil || *hashes[id] != d.Record.Hash) {
+			late = true // it is another by now: the manifest is read again
+			continue
+		}
+		files = append(files, f)
+	}
+	if late {
+		r.refresh()
+	}
+	prepared, err := r.o.Prepare(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	for i := range files {
+		f := files[i]
+		f.Vectors, f.Rows, f.Words = nil, nil, nil // Prepared has what of them counts
+		read := &Read{File: f, Prepared: prepared[i]}
+		h, _ := g.head(f.Repository)
+		r.cache.put(slot{f.ID, g.edition}, h.Generation, read)
+		out = append(out, read)
+	}
+	return out, nil
+}
+
+// fetch reads documents from the index, several batches at a time.
+func (r *Reader) fetch(ctx context.Context, g *group, ids []ID) (map[ID]Document, error) {
+	batches := slices.Collect(slices.Chunk(ids, fetchAtOnce))
+	parts, errs := make([]map[ID]Document, len(batches)), make([]error, len(batches))
+	var wg sync.WaitGroup
+	for i, batch := range batches {
+		wg.Go(func() { parts[i], errs[i] = g.b.Documents(ctx, batch) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("reading files of the shared index: %w", err)
+	}
+	all := parts[0]
+	for _, part := range parts[1:] {
+		for id, d := range part {
+			all[id] = d
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,367 @@
+package sharedindex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"coderag-ls/engine/file"
+)
+
+const (
+	// headsFresh is how old what is known of the published repositories may be when
+	// something is asked; nothing is read while nothing asks.
+	headsFresh = 10 * time.Second
+	// loadTimeout is how long reading heads and manifests in the background may take.
+	loadTimeout = 2 * time.Minute
+	// firstProbe and lastProbe bound the pauses between looks at an index that is away.
+	firstProbe, lastProbe = 250 * time.Millisecond, 30 * time.Second
+)
+
+// ReaderOptions say what is read.
+type ReaderOptions struct {
+	// Open opens the backend of an edition. Backends are opened when they are first
+	// needed, again where that failed, and closed with the reader.
+	Open    func(ctx context.Context, e Edition) (Backend, error)
+	Edition Edition
+	// Own are the names of the workspace's own repositories.
+	Own []string
+	// Others reports whether another repository is searched, too.
+	Others func(repository string) bool
+	// Timeout bounds one question.
+	Timeout time.Duration
+	// CacheBytes bounds the memory for what was read last.
+	CacheBytes int64
+	// Prepare makes files ready to be searched. The results are kept.
+	Prepare func(ctx context.Context, files []File) ([]Prepared, error)
+	// Changed is called when what is known of the workspace's own repositories, or whether
+	// the index answers, is another. It must not block. May be nil.
+	Changed func()
+	Logger  *slog.Logger
+}
+
+// File is a document with what is known of where it comes from.
+type File struct {
+	ID
+	Document
+	// Commit of the repository that the file is shown as.
+	Commit string
+	// Own: the repository is one of the workspace's.
+	Own bool
+	// WordsOnly: the document is of another edition, whose vectors mean nothing here.
+	WordsOnly bool
+}
+
+// Prepared is a file that is ready to be searched.
+type Prepared interface {
+	// Size is about how many bytes of memory it takes.
+	Size() int
+}
+
+// Reader reads a shared index for one workspace. It is safe for concurrent use.
+type Reader struct {
+	o   ReaderOptions
+	log *slog.Logger
+
+	run   context.Context // until Close
+	stop  context.CancelFunc
+	tasks sync.WaitGroup
+
+	opening  sync.Mutex // held while a backend is opened
+	backends map[Edition]Backend
+
+	cache *cache
+	terms *frequencies
+
+	mu        sync.Mutex // guards the fields below
+	heads     []Head     // that are read: one for each repository, by name
+	all       []Head     // of all repositories and editions
+	loaded    time.Time  // when heads were read, zero where they never were
+	loading   chan struct{}
+	manifests map[string]*manifest // of own repositories
+	why       error                // why the index is away, nil where it is not
+	since     time.Time            // since when
+	closed    bool
+}
+
+// manifest is what was published of an own repository. It is immutable.
+type manifest struct {
+	generation uint64
+	files      map[string]file.Hash
+}
+
+// NewReader returns a reader, which begins to read what is published in the
+// background. Loaded waits for that.
+func NewReader(ctx context.Context, o ReaderOptions) *Reader {
+	r := &Reader{o: o, log: o.Logger, backends: map[Edition]Backend{}, cache: newCache(o.CacheBytes), terms: newFrequencies(), manifests: map[string]*manifest{}}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	r.run, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	r.refresh()
+	return r
+}
+
+// Close ends what runs in the background and gives the connections up.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.stop()
+	r.tasks.Wait()
+	var errs []error
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	for _, b := range r.backends {
+		errs = append(errs, b.Close())
+	}
+	clear(r.backends)
+	return errors.Join(errs...)
+}
+
+// Loaded waits until what is published was read once, or could not be, or ctx ends.
+func (r *Reader) Loaded(ctx context.Context) {
+	r.mu.Lock()
+	loading := r.loading
+	r.mu.Unlock()
+	if loading == nil {
+		return
+	}
+	select {
+	case <-loading:
+	case <-ctx.Done():
+	}
+}
+
+// Covered reports whether an own repository has a file with this text, so that it is found
+// through the shared index.
+func (r *Reader) Covered(repository, path string, hash file.Hash) bool {
+	r.mu.Lock()
+	m := r.manifests[repository]
+	r.mu.Unlock()
+	if m == nil {
+		return false
+	}
+	have, ok := m.files[path]
+	return ok && have == hash
+}
+
+// Forget lets go of the files that were read.
+func (r *Reader) Forget() { r.cache.clear() }
+
+// backend returns the backend of an edition.
+func (r *Reader) backend(ctx context.Context, e Edition) (Backend, error) {
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	if b := r.backends[e]; b != nil {
+		return b, nil
+	}
+	if err := r.run.Err(); err != nil {
+		return nil, err
+	}
+	b, err := r.o.Open(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	r.backends[e] = b
+	return b, nil
+}
+
+// refresh reads in the background what is published, unless that is being done. It
+// returns a channel that is closed when heads were read, or could not be.
+func (r *Reader) refresh() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.loading != nil || r.closed {
+		return r.loading
+	}
+	done := make(chan struct{})
+	r.loading = done
+	r.tasks.Go(func() {
+		ctx, cancel := context.WithTimeout(r.run, loadTimeout)
+		defer cancel()
+		err := r.load(ctx)
+		r.mu.Lock()
+		r.loading = nil
+		r.mu.Unlock()
+		close(done)
+		if err != nil && r.run.Err() == nil {
+			r.failed(err)
+		}
+	})
+	return done
+}
+
+// load reads heads, and the manifests of own repositories that are others than
+// before.
+func (r *Reader) load(ctx context.Context) error {
+	b, err := r.backend(ctx, r.o.Edition)
+	if err != nil {
+		return err
+	}
+	all, err := b.Heads(ctx)
+	if err != nil {
+		return fmt.Errorf("reading what is published: %w", err)
+	}
+	heads := r.choose(all)
+	r.mu.Lock()
+	before := r.manifests
+	r.mu.Unlock()
+	next := map[string]*manifest{}
+	for _, h := range heads {
+		if h.Edition != r.o.Edition || !slices.Contains(r.o.Own, h.Repository) {
+			continue
+		}
+		if m := before[h.Repository]; m != nil && m.generation == h.Generation && h.Publishing == "" {
+			next[h.Repository] = m
+			continue
+		}
+		m := &manifest{generation: h.Generation, files: map[string]file.Hash{}}
+		err := b.Manifest(ctx, h.Repository, func(e Entry) error {
+			m.files[e.Path] = e.Hash
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("reading what is published of %s: %w", h.Repository, err)
+		}
+		next[h.Repository] = m
+	}
+	news := !maps.EqualFunc(before, next, func(a, b *manifest) bool { return a == b || maps.Equal(a.files, b.files) })
+	r.mu.Lock()
+	if !slices.EqualFunc(r.heads, heads, func(a, b Head) bool { return a.Repository == b.Repository && a.Generation == b.Generation && a.Edition == b.Edition }) {
+		r.terms.clear()
+	}
+	r.all, r.heads, r.manifests, r.loaded = all, heads, next, time.Now()
+	r.mu.Unlock()
+	if news {
+		r.changed()
+	}
+	return nil
+}
+
+// choose takes of each repository that is to be read the edition to read: the
+// program's own where it is complete, else the one that was published last.
+func (r *Reader) choose(all []Head) []Head {
+	best := map[string]Head{}
+	for _, h := range all {
+		if !h.Complete() || !slices.Contains(r.o.Own, h.Repository) && (r.o.Others == nil || !r.o.Others(h.Repository)) {
+			continue
+		}
+		b, have := best[h.Repository]
+		switch {
+		case !have, h.Edition == r.o.Edition, b.Edition != r.o.Edition && h.Published.After(b.Published):
+			best[h.Repository] = h
+		}
+	}
+	return slices.SortedFunc(maps.Values(best), func(a, b Head) int { return strings.Compare(a.Repository, b.Repository) })
+}
+
+// fresh has heads read again where they are old, and waits for them as long as ctx
+// lasts. What is known before is good enough where they are late.
+func (r *Reader) fresh(ctx context.Context) {
+	r.mu.Lock()
+	old := time.Since(r.loaded) > headsFresh
+	first := r.loaded.IsZero()
+	r.mu.Unlock()
+	if !old {
+		return
+	}
+	done := r.refresh()
+	if first && done != nil {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (r *Reader) changed() {
+	if r.o.Changed != nil {
+		r.o.Changed()
+	}
+}
+
+// failed notes that the index is away, and has it looked for in the background.
+func (r *Reader) failed(err error) {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	first := r.why == nil
+	if r.why = err; first {
+		r.since = time.Now()
+		r.tasks.Go(r.probe)
+	}
+	r.mu.Unlock()
+	if first {
+		r.log.Warn("the shared index does not take part", "error", err)
+		r.changed()
+	}
+}
+
+// probe looks for the index until it is there again, then reads what is published.
+func (r *Reader) probe() {
+	for pause := firstProbe; ; pause = min(2*pause, lastProbe) {
+		timer := time.NewTimer(pause)
+		select {
+		case <-r.run.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		ctx, cancel := context.WithTimeout(r.run, max(r.o.Timeout, loadTimeout))
+		err := r.load(ctx)
+		cancel()
+		if r.run.Err() != nil {
+			return
+		}
+		r.mu.Lock()
+		if r.why = err; err == nil {
+			r.since = time.Time{}
+		}
+		r.mu.Unlock()
+		if err == nil {
+			r.log.Info("the shared index takes part again")
+			r.changed()
+			return
+		}
+	}
+}
+
+// away is why the index does not take part, nil where it does.
+func (r *Reader) away() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.why
+}
+
+// State is what is known of the shared index.
+type State struct {
+	// Heads are those that are read, All those of every repository and edition.
+	Heads, All []Head
+	// Covered counts the files of the workspace's own repositories that are published.
+	Covered int
+	// Err is why the index does not take part, Since when; nil where it does.
+	Err   error
+	Since time.Time
+	// Loaded is when what is published was read last.
+	Loaded time.Time
+}
+
+// State returns what is known, without asking.
+func (r *Reader) State() State {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := State{Heads: slices.Clone(r.heads), All: slices.Clone(r.all), Err: r.why, Since: r.since, Loaded: r.loaded}
+	for _, m := range r.manifests {
+		s.Covered += len(m.files)
+	}
+	return s
+}
