@@ -63,6 +63,7 @@ const (
 	SkipUnreadable  SkipReason = "unreadable"
 	SkipUnsupported SkipReason = "unsupported type"
 	SkipEmpty       SkipReason = "empty"
+	SkipShared      SkipReason = "in the shared index" // found there, as it stands: not left out
 )
 
 // SkipError is a file that is not indexed because of what it is. Read returns

@@ -28,6 +28,10 @@ func (w *worker) glanceAt(ctx context.Context, it *item) error {
 		it.glanced = wordless // its own turn tells why
 		return nil
 	}
+	if w.ix.covered(r, it.rel, content.Hash) {
+		it.glanced = wordless
+		return nil
+	}
 	class, reason, _ := file.Classify(it.rel, content.Text)
 	if reason != "" {
 		it.glanced = wordless

@@ -66,6 +66,10 @@ type Options struct {
 	VectorCache VectorCache
 	// LowPriority has workers run on threads that the system does less for.
 	LowPriority bool
+	// Covered says that the shared index holds a file with that hash, so that the file need
+	// not be indexed here. It is called by workers, often, and must not block. nil
+	// for never. When it comes to say otherwise, call Recheck.
+	Covered func(root file.Root, rel string, hash file.Hash) bool
 	// NoGit does not ask git which files were edited last.
 	NoGit bool
 	// Relieve is called between files; it may block until memory is free. May be
@@ -118,6 +122,8 @@ type Index struct {
 	meter   meter
 
 	recent recentVectors // of buffers
+
+	rechecks atomic.Uint64 // times that Covered was said to have changed
 
 	snapshot atomic.Pointer[Snapshot]
 	publish  sync.Mutex // held while a new snapshot is made
@@ -432,7 +438,7 @@ func (ix *Index) doubt(abs string, doubtful func(known) bool) {
 	r.mu.Lock()
 	k, have := r.known.get(rel)
 	r.mu.Unlock()
-	if have && k.skip == "" && doubtful(k) {
+	if have && !k.leftOut() && doubtful(k) {
 		ix.queue.push(&item{root: r, rel: rel, prio: prioTouched})
 	}
 }

@@ -23,6 +23,13 @@ type known struct {
 	unreadable string
 }
 
+// covered reports whether the file is found through the shared index, and not
+// indexed here.
+func (k known) covered() bool { return k.skip == file.SkipShared }
+
+// leftOut reports whether the file is not to be found.
+func (k known) leftOut() bool { return k.skip != "" && !k.covered() }
+
 func knownOf(rec *store.FileRecord) known {
 	return known{
 		hash: rec.Hash, size: rec.Size, modTime: rec.ModTime, chunkVersion: rec.ChunkVersion,
@@ -35,8 +42,9 @@ func knownOf(rec *store.FileRecord) known {
 type manifest struct {
 	files   map[string]known
 	below   map[string]int          // per directory, how many files lie below it
-	in      map[string]int          // per directory ("." the root), how many searchable files lie in it
+	in      map[string]int          // per directory ("." the root), how many files lie in it that are not left out
 	skipped map[file.SkipReason]int // files that are known and not searchable
+	covered int                     // files that are found through the shared index
 	// unreadable counts the files that are searchable and cannot be shown now.
 	unreadable int
 }
@@ -80,9 +88,12 @@ func (m *manifest) remove(rel string) {
 }
 
 func (m *manifest) sum(rel string, k known, by int) {
-	if k.skip != "" {
+	if k.leftOut() {
 		m.skipped[k.skip] += by
 		return
+	}
+	if k.covered() {
+		m.covered += by
 	}
 	if k.unreadable != "" {
 		m.unreadable += by

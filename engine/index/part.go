@@ -31,6 +31,8 @@ type part struct {
 	seed   maphash.Seed
 	// saved names the file that holds the postings on disk, "" where none does.
 	saved string
+	// sample: it holds some of the documents that a snapshot's background counts.
+	sample bool
 }
 
 func newPart(docs []Doc, files []place, lex *lexical.Segment) *part {

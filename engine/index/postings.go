@@ -121,6 +121,9 @@ func (ix *Index) loadRoot(ctx context.Context, r *root) error {
 	records := map[string]*store.FileRecord{}
 	err := r.store.Files(ctx, func(rec store.FileRecord) error {
 		k := knownOf(&rec)
+		if k.covered() && ix.opts.Covered == nil {
+			k.chunkVersion = "" // there is no shared index any more: it is looked at again
+		}
 		if rec.Skip == "" {
 			k.chunkVersion = "" // until its postings are found
 			records[rec.Path] = &rec

@@ -28,6 +28,9 @@ type LexicalResult struct {
 // which documents count.
 func (s *Snapshot) Lexical(ctx context.Context, q lexical.Query, k int, keep func(*Doc) bool) (LexicalResult, error) {
 	parts := s.Parts()
+	if q.Background == nil {
+		q.Background = s.background
+	}
 	if keep != nil {
 		for i := range parts {
 			parts[i].Filter = s.filter(i, keep)

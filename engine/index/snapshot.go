@@ -31,7 +31,10 @@ type File struct {
 	// Provisional: only the words are searchable so far, by blocks of lines.
 	Provisional bool
 	// Open: the text is an editor's buffer, not the disk's.
-	Open    bool
+	Open bool
+	// Outside: it comes from elsewhere (Index.Outside), and Path need not be one of
+	// the workspace.
+	Outside bool
 	Symbols []chunk.Symbol
 	Imports []chunk.Import
 	// PathVectors holds the vector of the path's words of the inline model, by
@@ -107,6 +110,10 @@ type Snapshot struct {
 	files fileTable
 	words *lexical.Searcher
 	state State // of a view's snapshot; zero for those that the index publishes
+	// local is the snapshot that documents from elsewhere stand beside, nil where none
+	// do; background are the statistics that these are a sample of.
+	local      *Snapshot
+	background *lexical.Background
 
 	order func() []*File
 }
@@ -391,7 +398,7 @@ func (s *Snapshot) Models() []embed.Model {
 func (s *Snapshot) Parts() []lexical.Part {
 	parts := make([]lexical.Part, len(s.parts))
 	for i, p := range s.parts {
-		parts[i] = lexical.Part{Segment: p.lex, Live: s.live[i]}
+		parts[i] = lexical.Part{Segment: p.lex, Live: s.live[i], Sample: p.sample}
 	}
 	return parts
 }

@@ -57,6 +57,7 @@ func (ix *Index) workState(s *Snapshot, st *wire.Status) {
 		one := &st.Roots[i]
 		one.Indexed, one.Pending = indexed[r.Dir], pending[r]
 		r.mu.Lock()
+		one.Indexed += r.known.covered
 		one.Total = r.total()
 		r.mu.Unlock()
 		one.Total = max(one.Total, one.Indexed)

@@ -21,6 +21,7 @@ const maxSkipped = 1000
 
 // Coverage says how complete and fresh the index is, seen through a snapshot.
 func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
+	s = s.Local()
 	c := wire.Coverage{Skipped: map[string]int{}, Seq: s.Seq, Indexed: s.FileCount()}
 	c.Pending = ix.queue.pending()
 	// What was in the queue when s was taken may be done by now, and not in s.
@@ -35,6 +36,7 @@ func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 			c.Skipped[string(reason)] += n
 		}
 		c.Skipped[string(file.SkipUnreadable)] += r.known.unreadable
+		c.Shared += r.known.covered
 		if r.err != "" {
 			c.Stale = true
 		}
@@ -47,6 +49,7 @@ func (ix *Index) Coverage(s *Snapshot) wire.Coverage {
 		}
 	}
 	maps.DeleteFunc(c.Skipped, func(_ string, n int) bool { return n == 0 })
+	c.Indexed += c.Shared
 	c.Total = max(c.Total, c.Indexed)
 	c.VectorsReady = ix.vectorsReady(s)
 	return c
@@ -90,6 +93,7 @@ func (s *Snapshot) embedded(m embed.Model) int {
 
 // Status tells the state of the index; the caller adds what it alone knows.
 func (ix *Index) Status(s *Snapshot) wire.Status {
+	s = s.Local()
 	ix.recount()
 	st := wire.Status{
 		Coverage: ix.Coverage(s), Chunks: s.Len(), Languages: map[string]int{}, Owner: true, SkippedFiles: []wire.SkippedFile{},
@@ -115,7 +119,7 @@ func (ix *Index) Status(s *Snapshot) wire.Status {
 		}
 		for rel, k := range r.known.files {
 			switch {
-			case k.skip != "":
+			case k.leftOut():
 				st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{Path: r.workspacePath(rel), Reason: string(k.skip), Detail: k.skipDetail})
 			case k.unreadable != "":
 				st.SkippedFiles = append(st.SkippedFiles, wire.SkippedFile{
@@ -156,7 +160,7 @@ func (ix *Index) recount() {
 		}
 		if r.known.leftOut() > 0 {
 			for rel, k := range r.known.files {
-				if k.skip != "" {
+				if k.leftOut() {
 					rels = append(rels, rel)
 				}
 			}

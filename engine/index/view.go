@@ -187,6 +187,7 @@ type State struct {
 	view    weak.Pointer[View]     // whose buffers stand in front of it, if any do
 	changes uint64                 // of the view
 	ruled   uint64                 // Index.ruled
+	beside  [32]byte               // what stands beside it; zero for nothing
 }
 
 // State returns what names the snapshot's content.

@@ -40,8 +40,9 @@ type worker struct {
 	partial []string                         // root-relative paths of which vectors could not be made
 	vectors map[store.VectorKey]store.Vector // of the inline model, to be stored
 	started time.Time
-	glance  bool // the part holds words only
-	urgent  bool // the user waits for what is in the part
+	glance  bool   // the part holds words only
+	urgent  bool   // the user waits for what is in the part
+	checks  uint64 // Index.rechecks when the first file was looked at
 }
 
 // work takes files until ctx ends, with glanceFirst after the glances.
@@ -121,7 +122,7 @@ func (w *worker) full() bool {
 // take looks at one file.
 func (w *worker) take(ctx context.Context, it *item) {
 	if w.b == nil {
-		w.root, w.glance, w.started = it.root, it.glance, time.Now()
+		w.root, w.glance, w.started, w.checks = it.root, it.glance, time.Now(), w.ix.rechecks.Load()
 		models := w.ix.inlineModels()
 		if it.glance {
 			models = nil
@@ -174,7 +175,7 @@ func (w *worker) look(ctx context.Context, it *item) error {
 		w.ix.rescan()
 		return nil
 	case errors.As(err, &skip):
-		if skip.Reason == file.SkipUnreadable && have && before.skip == "" {
+		if skip.Reason == file.SkipUnreadable && have && !before.leftOut() {
 			before.unreadable = skip.Detail // not the same as deleted: what is known stays
 			before.modTime = 0              // the next scan looks again
 			r.mu.Lock()
@@ -188,10 +189,15 @@ func (w *worker) look(ctx context.Context, it *item) error {
 		return err
 	}
 	version := w.ix.chunkVersion()
-	if have && !it.force && before.hash == content.Hash && before.chunkVersion == version && !r.isUnwritten(rel) {
+	covered := w.ix.covered(r, rel, content.Hash)
+	if have && covered == before.covered() && !it.force && before.hash == content.Hash && before.chunkVersion == version && !r.isUnwritten(rel) {
 		if w.restat(rel, content, before) {
 			return nil
 		}
+	}
+	if covered {
+		w.skip(rel, content, file.SkipShared, "")
+		return nil
 	}
 	class, reason, detail := file.Classify(rel, content.Text)
 	if reason != "" {
@@ -329,6 +335,15 @@ func (w *worker) seal(ctx context.Context) {
 		}
 	}
 	r.mu.Unlock()
+	if ix.rechecks.Load() != w.checks { // while these were looked at
+		ix.recheck(r, func(yield func(string) bool) {
+			for i := range w.records {
+				if !yield(w.records[i].Path) {
+					return
+				}
+			}
+		})
+	}
 	ix.worked.Add(int64(len(w.items)))
 	ix.queue.finish(w.items)
 	ix.progress()

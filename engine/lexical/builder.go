@@ -89,6 +89,48 @@ func (b *Builder) Size() int {
 // order of the calls.
 func (b *Builder) Add(d Doc) int {
 	doc := b.Len()
+	b.countAll(d)
+	length := b.gather()
+	b.flush(uint32(doc))
+	for _, n := range length {
+		b.lens = append(b.lens, uint16(min(n, math.MaxUint16)))
+	}
+	return doc
+}
+
+// Terms returns the terms that Add counts for a document, by field, each as often
+// as it counts it, without adding it.
+func (b *Builder) Terms(d Doc) (terms [NumFields][]string) {
+	b.countAll(d)
+	b.gather()
+	for i := range b.hits {
+		h := &b.hits[i]
+		b.placed[h.term] = 0
+		text := string(b.terms.at(h.term))
+		for f, n := range h.tf {
+			for range n {
+				terms[f] = append(terms[f], text)
+			}
+		}
+	}
+	return terms
+}
+
+// Lengths are the lengths of a document's fields, of which terms are the terms
+// (Builder.Terms): identifiers stand beside their words, and do not count.
+func Lengths(terms [NumFields][]string) (lengths [NumFields]uint64) {
+	for f, list := range terms {
+		for _, t := range list {
+			if t[0] != exactMark {
+				lengths[f]++
+			}
+		}
+	}
+	return lengths
+}
+
+// countAll counts the runs of a document.
+func (b *Builder) countAll(d Doc) {
 	at := 0
 	for _, sp := range d.Comments {
 		start, end := max(sp.Start, at), min(sp.End, len(d.Body))
@@ -106,8 +148,6 @@ func (b *Builder) Add(d Doc) int {
 		b.count(name, Defs, false)
 	}
 	b.count(d.Summary, Summary, true)
-	b.flush(uint32(doc))
-	return doc
 }
 
 // count counts the runs of s for a field.
@@ -203,9 +243,9 @@ func (b *Builder) term(s string) uint32 {
 	return id
 }
 
-// flush turns the counts of the document at hand into postings.
-func (b *Builder) flush(doc uint32) {
-	var length [NumFields]uint32
+// gather turns the counts of the document at hand into terms, in hits, and returns the
+// lengths of its fields.
+func (b *Builder) gather() (length [NumFields]uint32) {
 	b.hits = b.hits[:0]
 	for i := range b.counts {
 		c := &b.counts[i]
@@ -228,6 +268,11 @@ func (b *Builder) flush(doc uint32) {
 		}
 	}
 	b.counts = b.counts[:0]
+	return length
+}
+
+// flush turns the terms of the document at hand into postings.
+func (b *Builder) flush(doc uint32) {
 	for i := range b.hits {
 		h := &b.hits[i]
 		b.placed[h.term] = 0
@@ -236,10 +281,6 @@ func (b *Builder) flush(doc uint32) {
 		c := &b.chains[h.term]
 		c.df++
 		b.pool.append(c, b.scratch)
-	}
-	for _, n := range length {
-		n = min(n, math.MaxUint16)
-		b.lens = append(b.lens, uint16(n))
 	}
 }
 

@@ -15,9 +15,9 @@ type TermMatch struct {
 
 // Explain says what a hit of a query matched.
 func Explain(parts []Part, q Query, h Hit) Explanation {
-	st := statistics(parts, q.Terms)
+	st := statistics(parts, &q)
 	var sc scorer
-	sc.prepare(parts, q.Params)
+	sc.prepare(parts, &q)
 	seg := parts[h.Part].Segment
 	var ex Explanation
 	for _, t := range st.Terms {

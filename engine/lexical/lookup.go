@@ -43,15 +43,10 @@ func LookupTerm(parts []Part, term string) []Occurrence {
 }
 
 // DF is the number of live documents in which a term occurs. For a term of
-// thousands of documents it is estimated where some of them are dead.
+// thousands of documents it is estimated where some of them are dead. Samples
+// count as what they hold: Background.DFIn knows more.
 func DF(parts []Part, term string) int {
-	n := 0
-	for _, p := range parts {
-		if e, ok := p.Segment.find(term); ok {
-			n += p.df(e)
-		}
-	}
-	return n
+	return (*Background)(nil).DFIn(parts, term)
 }
 
 // exactly is up to how many documents live ones are counted one by one: a word

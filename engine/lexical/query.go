@@ -23,6 +23,40 @@ const MaxGroups = 32
 type Query struct {
 	Terms  []Term
 	Params Params
+	// Background are the statistics of documents of which the parts hold some
+	// only (Part.Sample); nil where they hold all.
+	Background *Background
+}
+
+// Background are statistics of documents that a search sees a sample of. With
+// them a document in the sample scores what it would among all of them.
+type Background struct {
+	// Docs is the number of documents, Terms the sum of their lengths by field.
+	Docs  int
+	Terms [NumFields]uint64
+	// DF is in how many of them terms occur, by Term.Text. Of a term that it lacks
+	// no more is known than the sample shows.
+	DF map[string]int
+}
+
+// DFIn is DF over parts of which some are a sample of the background's documents.
+// b may be nil.
+func (b *Background) DFIn(parts []Part, term string) int {
+	others, sample := 0, 0
+	for _, p := range parts {
+		e, ok := p.Segment.find(term)
+		switch {
+		case !ok:
+		case p.Sample && b != nil:
+			sample += p.df(e)
+		default:
+			others += p.df(e)
+		}
+	}
+	if b == nil {
+		return others
+	}
+	return others + max(b.DF[term], sample)
 }
 
 // Params are BM25F's. The zero value means DefaultParams.

@@ -16,6 +16,9 @@ type Part struct {
 	// Filter keeps the result to its documents; nil means all. Statistics do
 	// not depend on it.
 	Filter Bitmap
+	// Sample says that the documents are counted in the query's Background already:
+	// they add nothing to its statistics.
+	Sample bool
 }
 
 // Hit is one document found.
@@ -34,7 +37,7 @@ type Result struct {
 
 // Stats is what fusion wants to know of a query.
 type Stats struct {
-	Docs int // live documents in all parts
+	Docs int // live documents in all parts; with a background those that it counts
 	// Candidates is the number of documents that matched.
 	Candidates int
 	Terms      []TermStat
@@ -110,7 +113,8 @@ type scorer struct {
 }
 
 // prepare sets the statistics up.
-func (sc *scorer) prepare(parts []Part, p Params) {
+func (sc *scorer) prepare(parts []Part, q *Query) {
+	p := q.Params
 	if p == (Params{}) {
 		p = DefaultParams()
 	}
@@ -118,12 +122,20 @@ func (sc *scorer) prepare(parts []Part, p Params) {
 	docs := 0
 	var totals [NumFields]uint64
 	var longest [NumFields]int
+	if b := q.Background; b != nil {
+		docs, totals = b.Docs, b.Terms
+	}
 	for _, part := range parts {
+		for f := range longest {
+			longest[f] = max(longest[f], int(part.Segment.longest[f]))
+		}
+		if part.Sample && q.Background != nil {
+			continue
+		}
 		live, sums := part.totals()
 		docs += live
 		for f, n := range sums {
 			totals[f] += n
-			longest[f] = max(longest[f], int(part.Segment.longest[f]))
 		}
 	}
 	sc.docs = float64(docs)
@@ -180,11 +192,11 @@ func (se *Searcher) Search(ctx context.Context, parts []Part, q Query, k int) (R
 	}
 	defer se.pool.Put(w)
 	var res Result
-	res.Stats = statistics(parts, q.Terms)
+	res.Stats = statistics(parts, &q)
 	if k <= 0 || len(q.Terms) == 0 {
 		return res, ctx.Err()
 	}
-	w.scorer.prepare(parts, q.Params)
+	w.scorer.prepare(parts, &q)
 	var required uint32
 	for _, t := range q.Terms {
 		if t.Required {
@@ -305,16 +317,22 @@ func smallUvarint(b []byte, i int) (uint32, int) {
 	}
 }
 
-// statistics sums a query's document frequencies over the parts.
-func statistics(parts []Part, terms []Term) Stats {
+// statistics sums a query's document frequencies over the parts and the
+// background.
+func statistics(parts []Part, q *Query) Stats {
 	var st Stats
+	if q.Background != nil {
+		st.Docs = q.Background.Docs
+	}
 	for _, p := range parts {
-		st.Docs += p.docs()
+		if !p.Sample || q.Background == nil {
+			st.Docs += p.docs()
+		}
 	}
 	groups := 0
-	st.Terms = make([]TermStat, len(terms))
-	for i, t := range terms {
-		df := DF(parts, t.Text)
+	st.Terms = make([]TermStat, len(q.Terms))
+	for i, t := range q.Terms {
+		df := q.Background.DFIn(parts, t.Text)
 		st.Terms[i] = TermStat{Term: t, DF: df, IDF: idf(float64(st.Docs), float64(df))}
 		groups = max(groups, clampGroup(t.Group)+1)
 	}

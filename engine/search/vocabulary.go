@@ -11,20 +11,21 @@ import (
 // Vocabulary answers the analysis's questions from a snapshot
 // (query.Vocabulary). It is used by one goroutine.
 type Vocabulary struct {
-	snap  *index.Snapshot
-	parts []lexical.Part
+	snap       *index.Snapshot
+	parts      []lexical.Part
+	background *lexical.Background
 }
 
 // NewVocabulary returns the vocabulary of a snapshot.
 func NewVocabulary(s *index.Snapshot) *Vocabulary {
-	return &Vocabulary{snap: s, parts: s.Parts()}
+	return &Vocabulary{snap: s, parts: s.Parts(), background: s.Background()}
 }
 
 // Defined implements query.Vocabulary.
 func (v *Vocabulary) Defined(name string) bool { return len(v.snap.Definitions(name)) > 0 }
 
 // DF implements query.Vocabulary.
-func (v *Vocabulary) DF(term string) int { return lexical.DF(v.parts, term) }
+func (v *Vocabulary) DF(term string) int { return v.background.DFIn(v.parts, term) }
 
 // HasFile implements query.Vocabulary.
 func (v *Vocabulary) HasFile(path string) bool { return len(filesNamed(v.snap, path)) > 0 }

@@ -196,6 +196,9 @@ type Coverage struct {
 	Indexed int `json:"indexed"` // files searchable
 	Total   int `json:"total"`   // files to be indexed
 	Pending int `json:"pending"` // files not yet lexically searchable
+	// Shared counts those of Indexed and Total that are found through the shared index and
+	// not indexed here.
+	Shared int `json:"shared,omitempty"`
 	// Skipped counts files and directories by skip reason.
 	Skipped      map[string]int `json:"skipped"`
 	VectorsReady float64        `json:"vectorsReady"` // 0-1, the slowest list's share

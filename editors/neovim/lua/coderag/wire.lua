@@ -160,6 +160,7 @@
 ---@field indexed integer files searchable
 ---@field total integer files to be indexed
 ---@field pending integer files not yet lexically searchable
+---@field shared? integer Shared counts those of Indexed and Total that are found through the shared index and not indexed here.
 ---@field skipped table<string, integer> Skipped counts files and directories by skip reason.
 ---@field vectorsReady number 0-1, the slowest list's share
 ---@field stale boolean changes are known that are not searchable yet
