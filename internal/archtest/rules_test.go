@@ -75,6 +75,7 @@ var layers = []layer{
 	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
 	{"internal/bench", []string{"assist", "engine", "engine/...", "lsp", "lsp/lsptest"}, "measures, also what an editor sees"},
 	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},
+	{"internal/sharedcluster/...", []string{"internal/sharedcluster"}, "the engine's nodes, whatever they are asked"},
 	{"internal/soak", []string{"engine/wire", "lsp", "lsp/lsptest"}, "asks as a client does"},
 	{"internal/archtest", nil, ""},
 }
