@@ -16,22 +16,29 @@ import (
 // ErrChanged: a file is no longer what was indexed of it.
 var ErrChanged = errors.New("changed since it was indexed")
 
-// Export calls fn with every indexed file of a workspace of one folder, in path
-// order, as the document that is published of it. paths keeps it to these where it is
-// not nil. It fails with what fn fails with, and with ErrChanged where a text is not the
-// one that was indexed: wait for Sync and begin again.
-func Export(ctx context.Context, ix *Index, paths map[string]bool, fn func(sharedindex.Document) error) error {
-	if len(ix.roots) != 1 {
-		return fmt.Errorf("publishing %d folders at once: one folder is one repository", len(ix.roots))
+// Export calls fn with indexed files of a workspace of one folder as the documents
+// that are published of them: those of the paths, in their order, all in path order
+// where paths is nil. It fails with what fn fails with, and with ErrChanged where a text is not the
+// one that was indexed, or is not there: wait for Sync and begin again. It may be called by
+// several goroutines.
+func Export(ctx context.Context, ix *Index, paths []string, fn func(sharedindex.Document) error) error {
+	if err := ix.oneFolder(); err != nil {
+		return err
 	}
 	words := lexical.NewBuilder(ix.tok)
 	snap := ix.Snapshot()
-	for _, f := range snap.Files() {
+	files := snap.Files()
+	if paths != nil {
+		files = make([]*File, len(paths))
+		for i, path := range paths {
+			if files[i] = snap.File(path); files[i] == nil {
+				return fmt.Errorf("preparing %s: %w", path, ErrChanged)
+			}
+		}
+	}
+	for _, f := range files {
 		if err := ctx.Err(); err != nil {
 			return err
-		}
-		if paths != nil && !paths[f.Rel] {
-			continue
 		}
 		doc, err := ix.export(ctx, snap, f, words)
 		if err != nil {
@@ -40,6 +47,29 @@ func Export(ctx context.Context, ix *Index, paths map[string]bool, fn func(share
 		if err := fn(doc); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// Entries returns what Export has documents of, in path order, and the lengths of all
+// their chunks by field (sharedindex.Head.Terms).
+func Entries(ix *Index) ([]sharedindex.Entry, [lexical.NumFields]uint64, error) {
+	if err := ix.oneFolder(); err != nil {
+		return nil, [lexical.NumFields]uint64{}, err
+	}
+	snap := ix.Snapshot()
+	entries := make([]sharedindex.Entry, 0, snap.FileCount())
+	for _, f := range snap.Files() {
+		at, _ := snap.files.get(f.Path)
+		entries = append(entries, sharedindex.Entry{Path: f.Rel, Hash: f.Hash, Chunks: int(at.count)})
+	}
+	return entries, lexical.Totals(snap.Parts()), nil
+}
+
+// oneFolder is an error where the workspace is of several.
+func (ix *Index) oneFolder() error {
+	if len(ix.roots) != 1 {
+		return fmt.Errorf("publishing %d folders at once: one folder is one repository", len(ix.roots))
 	}
 	return nil
 }

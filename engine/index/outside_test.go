@@ -44,7 +44,24 @@ func TestBeside(t *testing.T) {
 	if len(docs) != there.Snapshot().FileCount() || len(docs) < 2 {
 		t.Fatalf("%d documents of %d files", len(docs), there.Snapshot().FileCount())
 	}
+	entries, lengths, err := index.Entries(there)
+	if err != nil || len(entries) != len(docs) {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
 	var files []index.OutsideFile
+	for _, e := range entries {
+		if d := docs[e.Path]; d.Record.Hash != e.Hash || len(d.Record.File.Chunks) != e.Chunks {
+			t.Errorf("entry %+v, document %+v", e, d.Record)
+		}
+		for _, words := range docs[e.Path].Words {
+			for f, n := range lexical.Lengths(words) {
+				lengths[f] -= n
+			}
+		}
+	}
+	if lengths != [lexical.NumFields]uint64{} {
+		t.Errorf("the entries' lengths are not the words': %v more", lengths)
+	}
 	for path, d := range docs {
 		if len(d.Words) != len(d.Record.File.Chunks) || len(d.Rows) != len(d.Words) || len(d.Vectors) != len(d.Words) || d.Record.ModTime != 0 {
 			t.Errorf("%s: %d chunks, %d words, %d rows, %d vectors, time %d", path, len(d.Record.File.Chunks), len(d.Words), len(d.Rows), len(d.Vectors), d.Record.ModTime)

@@ -80,6 +80,21 @@ func (p Part) df(e entry) int {
 	return n
 }
 
+// Totals are the lengths of the live documents' fields in all parts, summed up, none of
+// them estimated.
+func Totals(parts []Part) (sums [NumFields]uint64) {
+	for _, p := range parts {
+		for doc := range p.Segment.docs {
+			if p.Live == nil || p.Live.Has(doc) {
+				for f, n := range p.Segment.lens[doc*int(NumFields) : (doc+1)*int(NumFields)] {
+					sums[f] += uint64(n)
+				}
+			}
+		}
+	}
+	return sums
+}
+
 // totals are the lengths of the live documents' fields, summed up.
 func (p Part) totals() (docs int, sums [NumFields]uint64) {
 	docs = p.docs()

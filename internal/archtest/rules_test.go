@@ -39,6 +39,7 @@ var layers = []layer{
 	{"engine/snippet", []string{"engine/chunk", "engine/text", "engine/wire"}, ""},
 	{"engine/store/...", []string{"engine/chunk", "engine/file", "engine/store", "engine/store/record"}, ""},
 	{"engine/sharedindex", []string{"engine/chunk", "engine/embed", "engine/file", "engine/lexical", "engine/store", "engine/text"}, "what is published, whoever keeps it and whoever shows it"},
+	{"engine/sharedindex/mem", []string{"engine/lexical", "engine/sharedindex"}, "what an engine does, in memory"},
 	{"engine/sharedindex/sharedindextest", []string{"engine/..."}, "what every backend has to do, with real files"},
 	{"engine/graph", []string{"engine/chunk"}, "symbols and imports; what else it asks for it is given"},
 	{"engine/index", []string{"engine/chunk", "engine/embed", "engine/file", "engine/host", "engine/lexical", "engine/memory", "engine/recent", "engine/sharedindex", "engine/store", "engine/text", "engine/vector", "engine/wire"}, "not the settings: it is given what it needs"},
