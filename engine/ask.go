@@ -27,7 +27,7 @@ func (t texts) Text(ctx context.Context, path string) (*text.Document, bool) {
 	if f == nil || f.Named(t.omit) {
 		return nil, false
 	}
-	content, ok := t.view.Read(ctx, f.Abs())
+	content, ok := t.read(ctx, f)
 	if !ok {
 		return nil, false
 	}
@@ -67,13 +67,21 @@ func (v *View) Ask(ctx context.Context, p wire.AskParams, emit func(Event)) (wir
 		Result: f.result, Settings: f.settings.Answer, Coverage: f.ix.Coverage(f.snap),
 	}
 	if emit != nil {
-		in.Emit = func(p answer.Part) { emit(Event{Text: p.Text, Citation: p.Citation}) }
+		in.Emit = func(p answer.Part) {
+			if p.Citation != nil {
+				shown := *p.Citation
+				f.present(&shown)
+				p.Citation = &shown
+			}
+			emit(Event{Text: p.Text, Citation: p.Citation})
+		}
 	}
 	made, err := answer.Extract(ctx, in)
 	around := <-graph
 	if err != nil {
 		return wire.AskResult{}, v.failed("ask", err)
 	}
+	f.presentAll(made.Citations)
 	f.stage("answer", at)
 	at = time.Now()
 	related, excerpt := around.RelatedWithin(ctx, f.snap, texts{f.state}, made.Citations, f.settings.Answer)
@@ -103,7 +111,7 @@ func (v *View) graph(st state) *pack.Graph {
 		if f == nil {
 			return "", false
 		}
-		return st.view.Text(f.Abs())
+		return st.read(context.Background(), f)
 	})
 }
 
@@ -131,6 +139,7 @@ func (v *View) Context(ctx context.Context, p wire.AskParams) (wire.ContextResul
 	if err != nil {
 		return wire.ContextResult{}, v.failed("context", err)
 	}
+	f.presentAll(packed.Primary)
 	f.stage("pack", at)
 	m := f.metrics()
 	m.TokensUsed = packed.Tokens
@@ -154,12 +163,16 @@ func (v *View) Explain(ctx context.Context, name string, near wire.Document) (wi
 	if err != nil {
 		return wire.ExplainResult{}, v.failed("explain", err)
 	}
+	if err := v.joinName(ctx, &st, name); err != nil {
+		return wire.ExplainResult{}, v.failed("explain", err)
+	}
 	var from answer.Near
 	from.Path, from.Line = v.place(st.ix, &near)
 	res, err := answer.Explain(ctx, st.snap, texts{st}, name, from)
 	if err != nil {
 		return wire.ExplainResult{}, v.failed("explain", err)
 	}
+	st.presentAll(res.Definitions, res.Usages, res.Tests)
 	res.Coverage = st.ix.Coverage(st.snap)
 	v.e.requests.Answered("explain", wire.Metrics{Timings: map[string]float64{"total": milliseconds(time.Since(began))}})
 	return res, nil

@@ -19,6 +19,7 @@ import (
 	"coderag-ls/engine/pack"
 	"coderag-ls/engine/requests"
 	"coderag-ls/engine/search/cached"
+	"coderag-ls/engine/sharedindex"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/store/mem"
 	"coderag-ls/engine/store/vectorcache"
@@ -50,6 +51,9 @@ type Options struct {
 	// Key returns a key that the environment holds, by the variable's name
 	// (config.Layers.Key); nil where there is none.
 	Key func(variable string) string
+	// OpenShared opens the shared index of the settings shared.*; nil where the program
+	// has no way to.
+	OpenShared func(ctx context.Context, a SharedAccess) (sharedindex.Backend, error)
 }
 
 // Engine is one workspace's index and everything that answers from it. Its
@@ -143,6 +147,7 @@ type opened struct {
 	behind  *unloadable        // MiniLM, nil where it is not installed
 	server  *embedServer       // nil where none is set
 	vectors *vectorcache.Cache // nil where no vectors are shared
+	shared  *sharedIndex       // nil where none is set
 	notices []string           // what the user should know of the models
 }
 
@@ -182,8 +187,14 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 	if iopts.CacheDir != noCacheDir {
 		o.openVectorCache(s, e.opts, &iopts)
 	}
+	if err := e.openShared(ctx, s, roots, o, &iopts); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
 	if o.ix, err = index.Open(ctx, iopts); err != nil {
 		return nil, errors.Join(err, o.close())
+	}
+	if o.shared != nil {
+		o.shared.opened(o.ix)
 	}
 	if o.behind != nil && e.gate.Memory() >= index.HoldEmbedding {
 		if err := o.behind.unload(); err != nil {
@@ -201,6 +212,9 @@ func (e *Engine) open(ctx context.Context, s config.Settings, roots []file.Root)
 // close closes what is open of index and models.
 func (o *opened) close() error {
 	var errs []error
+	if o.shared != nil { // before the index, which it uses
+		errs = append(errs, o.shared.close())
+	}
 	if o.ix != nil {
 		errs = append(errs, o.ix.Close())
 	}

@@ -145,6 +145,9 @@ func (r *resources) dropCaches() {
 	r.e.graphs.forget()
 	r.e.searches.Forget()
 	if o := r.e.current(); o != nil {
+		if o.shared != nil {
+			o.shared.reader.Forget()
+		}
 		o.ix.Tokenizer().Forget()
 	}
 }
@@ -222,5 +225,5 @@ func sameIndex(before, after config.Settings) bool {
 	if hasServer(before) && hasServer(after) && (!slices.Equal(before.LLM.NeverSend, after.LLM.NeverSend) || before.LLM.CAFile != after.LLM.CAFile || before.LLM.AuditLog != after.LLM.AuditLog) {
 		return false
 	}
-	return reflect.DeepEqual(before.Index, after.Index) && reflect.DeepEqual(before.Chunk, after.Chunk) && before.Embed == after.Embed
+	return reflect.DeepEqual(before.Index, after.Index) && reflect.DeepEqual(before.Chunk, after.Chunk) && before.Embed == after.Embed && reflect.DeepEqual(before.Shared, after.Shared)
 }

@@ -72,6 +72,9 @@ func (v *View) find(ctx context.Context, p wire.AskParams) (*found, error) {
 	f := &found{state: st, began: began, timings: map[string]float64{}}
 	f.stage("snapshot", began)
 	in := v.input(f, p.SearchParams)
+	if err := v.joinQuestion(ctx, f, p.Query, p.History, &in); err != nil {
+		return nil, err
+	}
 	c := v.lookUp(f, p, in)
 	if f.cached {
 		return f, ctx.Err()
@@ -95,6 +98,9 @@ func (v *View) input(f *found, p wire.SearchParams) search.Input {
 	in := search.Input{
 		Snapshot: f.snap, Analysis: &f.analysis, Filters: p.Filters, TopK: p.TopK,
 		Settings: f.settings.Search, Embedders: f.ix.Embedders(),
+	}
+	if f.shared != nil && len(p.Filters.Repositories) > 0 {
+		in.Filters.Repositories = f.shared.sh.local(p.Filters.Repositories)
 	}
 	in.Document, in.Line = v.place(f.ix, p.Document)
 	f.document = in.Document
@@ -164,6 +170,9 @@ func (f *found) search(ctx context.Context, in search.Input) error {
 		}
 		return err
 	}
+	if f.shared != nil && f.shared.partial {
+		f.result.Partial = true // not to be kept
+	}
 	f.analysis.Plan.Fallback = f.result.Fallback
 	f.stage("search", at)
 	for name, ms := range f.result.Timings {
@@ -176,6 +185,12 @@ func (f *found) search(ctx context.Context, in search.Input) error {
 // search, and a server that makes no vectors now.
 func (f *found) degraded() string {
 	told := f.result.Degraded
+	if f.shared != nil && f.shared.degraded != "" {
+		if told != "" {
+			told += "; "
+		}
+		told += f.shared.degraded
+	}
 	if !f.settings.Search.Hybrid {
 		return told
 	}
@@ -252,7 +267,7 @@ func (f *found) searchResult(ctx context.Context) wire.SearchResult {
 		d := f.snap.Doc(h.Ref)
 		doc, ok := docs[d.File]
 		if !ok {
-			if content, exists := f.view.Read(ctx, d.File.Abs()); exists {
+			if content, exists := f.read(ctx, d.File); exists {
 				doc = text.New(content)
 			}
 			docs[d.File] = doc
@@ -261,8 +276,9 @@ func (f *found) searchResult(ctx context.Context) wire.SearchResult {
 		if !ok {
 			continue
 		}
+		uri, web := f.opened(d.File.Path, text.URIFromPath(d.File.Abs()), start, end)
 		res.Hits = append(res.Hits, wire.Hit{
-			URI: text.URIFromPath(d.File.Abs()), Path: d.File.Path, Root: d.File.Root.Name, StartLine: start, EndLine: end,
+			URI: uri, WebLink: web, Path: d.File.Path, Root: d.File.Root.Name, StartLine: start, EndLine: end,
 			Symbol: d.Name, Kind: string(d.Kind), SourceType: string(d.SourceType), Language: d.Language,
 			Score: h.Score, Why: nonNil(h.Why), Text: lines,
 		})
@@ -339,11 +355,6 @@ func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResu
 		return wire.SearchResult{}, err
 	}
 	f := &found{state: st, began: began, timings: map[string]float64{}}
-	// Code names what it uses: nothing in it is a misspelling, nor a question.
-	f.analysis = query.NewWithout(st.ix.Tokenizer(), query.Off{Spelling: true}).Analyze(clip(body, maxSimilar), search.NewVocabulary(st.snap))
-	f.analysis.Plan.Requests[0].FilePatterns = nil
-	f.analysis.Intent = query.FindSimilar
-	f.analysis.Plan.Intent = string(query.FindSimilar)
 	sp := wire.SearchParams{TopK: p.TopK}
 	if sp.TopK > 0 {
 		sp.TopK = min(sp.TopK+3, maxTopK) // the range's own chunks are dropped below
@@ -352,6 +363,17 @@ func (v *View) Similar(ctx context.Context, p wire.RangeParams) (wire.SearchResu
 	if st.ix.Unsent(abs) {
 		in.Embedders = localEmbedders(st.ix, v.e.current())
 	}
+	if st.shared.sends(st.ix, abs) {
+		if err := v.joinQuestion(ctx, f, clip(body, maxSimilar), nil, &in); err != nil {
+			return wire.SearchResult{}, v.failed("similar", err)
+		}
+	}
+	st = f.state
+	// Code names what it uses: nothing in it is a misspelling, nor a question.
+	f.analysis = query.NewWithout(st.ix.Tokenizer(), query.Off{Spelling: true}).Analyze(clip(body, maxSimilar), search.NewVocabulary(st.snap))
+	f.analysis.Plan.Requests[0].FilePatterns = nil
+	f.analysis.Intent = query.FindSimilar
+	f.analysis.Plan.Intent = string(query.FindSimilar)
 	if err := f.search(ctx, in); err != nil {
 		return wire.SearchResult{}, v.failed("similar", err)
 	}

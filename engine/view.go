@@ -119,6 +119,7 @@ type state struct {
 	settings config.Settings
 	missing  string     // which model does not take part, and why; "" for none
 	omit     file.Globs // files whose text is not given
+	shared   *joined    // nil where there is no shared index
 }
 
 // begin takes the newest snapshot for a request.
@@ -140,7 +141,11 @@ func (v *View) begin(ctx context.Context) (state, error) {
 		snap, err := inner.Snapshot(ctx)
 		switch {
 		case err == nil:
-			return state{ix: inner.Index(), view: inner, snap: snap, settings: settings, missing: v.e.missing()}, nil
+			st := state{ix: inner.Index(), view: inner, snap: snap, settings: settings, missing: v.e.missing()}
+			if o := v.e.current(); o != nil && o.ix == st.ix && o.shared != nil {
+				st.shared = &joined{sh: o.shared}
+			}
+			return st, nil
 		case !errors.Is(err, store.ErrClosed): // else another index takes its place
 			return state{}, fmt.Errorf("putting the open buffers in front of the index: %w", err)
 		}
@@ -188,7 +193,13 @@ func (v *View) Resolve(path string) (abs string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	return ix.Resolve(path)
+	if abs, ok := ix.Resolve(path); ok {
+		return abs, true
+	}
+	if o := v.e.current(); o != nil && o.shared != nil {
+		return o.shared.copies.resolve(path)
+	}
+	return "", false
 }
 
 // SymbolUse is a defined symbol and how often it is used.
@@ -248,6 +259,9 @@ func (v *View) Status(ctx context.Context) (wire.Status, error) {
 		s.Notices = append(append([]string{}, v.e.now.notices...), s.Notices...)
 	}
 	v.e.mu.Unlock()
+	if st.shared != nil {
+		s.Shared = st.shared.sh.status(st.ix, s.Coverage)
+	}
 	v.e.res.status(&s)
 	n := v.e.searches.Counters()
 	s.Counters.SearchCacheHits, s.Counters.SearchCacheSemanticHits, s.Counters.SearchCacheMisses = n.Hits, n.Semantic, n.Misses

@@ -53,9 +53,13 @@ func newFilter(s *index.Snapshot, w wire.Filters, relax bool) (f *filter, fallba
 	if err != nil {
 		return nil, "", &FilterError{err.Error()}
 	}
+	in, err := Repositories(w.Repositories)
+	if err != nil {
+		return nil, "", &FilterError{err.Error()}
+	}
 	var dropped []string
 	for {
-		f = compile(s, w, omit)
+		f = compile(s, w, omit, in)
 		if f.any(s) || s.Len() == 0 {
 			break
 		}
@@ -80,7 +84,7 @@ func newFilter(s *index.Snapshot, w wire.Filters, relax bool) (f *filter, fallba
 
 // trimmed drops empty entries, which clients send for "none".
 func trimmed(w wire.Filters) wire.Filters {
-	for _, list := range []*[]string{&w.SourceTypes, &w.Folders, &w.FilePatterns, &w.Languages, &w.Layers, &w.Symbols, &w.Imports, &w.ChunkTypes} {
+	for _, list := range []*[]string{&w.Repositories, &w.SourceTypes, &w.Folders, &w.FilePatterns, &w.Languages, &w.Layers, &w.Symbols, &w.Imports, &w.ChunkTypes} {
 		var kept []string
 		for _, x := range *list {
 			if x = strings.TrimSpace(x); x != "" {
@@ -106,14 +110,15 @@ func explicit(w wire.Filters) []string {
 	return names
 }
 
-func compile(s *index.Snapshot, w wire.Filters, omit file.Globs) *filter {
+func compile(s *index.Snapshot, w wire.Filters, omit file.Globs, in func(repository string) bool) *filter {
 	f := &filter{folders: w.Folders}
-	if len(w.SourceTypes)+len(w.FilePatterns)+len(w.Languages)+len(w.Omit) > 0 {
+	if len(w.SourceTypes)+len(w.FilePatterns)+len(w.Languages)+len(w.Omit)+len(w.Repositories) > 0 {
 		f.files = map[*index.File]bool{}
 		for _, fl := range s.Files() {
 			if (len(w.SourceTypes) == 0 || slices.Contains(w.SourceTypes, string(fl.Class.SourceType))) &&
 				(len(w.Languages) == 0 || anyFold(w.Languages, fl.Class.Language)) &&
 				(len(w.FilePatterns) == 0 || matchesPattern(w.FilePatterns, fl)) &&
+				(len(w.Repositories) == 0 || in(repository(fl))) &&
 				!fl.Named(omit) {
 				f.files[fl] = true
 			}

@@ -365,6 +365,9 @@ func (r *Reader) read(ctx context.Context, g *group, ids []ID) ([]*Read, error) 
 		return nil, err
 	}
 	for i := range files {
+		if prepared[i] == nil {
+			continue
+		}
 		f := files[i]
 		f.Vectors, f.Rows, f.Words = nil, nil, nil // Prepared has what of them counts
 		read := &Read{File: f, Prepared: prepared[i]}

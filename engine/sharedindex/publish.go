@@ -39,8 +39,8 @@ type PublishOptions struct {
 	Edition            Edition
 	// Files are all files that are to be there.
 	Files []Entry
-	// Document makes the document of one of them. It is called by several goroutines.
-	Document func(ctx context.Context, path string) (Document, error)
+	// Documents makes the documents of some of them. It is called by several goroutines.
+	Documents func(ctx context.Context, paths []string) ([]Document, error)
 	// Terms counts the terms of all files by field (Head.Terms).
 	Terms [lexical.NumFields]uint64
 	// Verify compares what is stored with what is to be there, document by document and
@@ -288,34 +288,49 @@ func (p *publication) apply(ctx context.Context, c *changes) error {
 
 // put writes the entries that next counts to, in batches.
 func (p *publication) put(ctx context.Context, entries []Entry, next *atomic.Int64) error {
-	for {
-		var batch []Document
-		size := 0
-		for len(batch) < putDocuments && size < putBytes {
-			i := int(next.Add(1)) - 1
-			if i >= len(entries) {
-				break
-			}
-			d, err := p.Document(ctx, entries[i].Path)
-			if err != nil {
-				return err
-			}
-			if d.Record.Hash != entries[i].Hash {
-				return fmt.Errorf("publishing %s: it changed meanwhile: publish again", entries[i].Path)
-			}
-			d.Commit = p.Commit
-			batch, size = append(batch, d), size+documentBytes(&d)
+	for ctx.Err() == nil {
+		to := int(next.Add(putDocuments))
+		from := to - putDocuments
+		if from >= len(entries) {
+			return nil
 		}
-		if len(batch) == 0 {
-			return ctx.Err()
+		want := map[string]Entry{}
+		var paths []string
+		for _, e := range entries[from:min(to, len(entries))] {
+			want[e.Path], paths = e, append(paths, e.Path)
 		}
-		err := p.try(ctx, fmt.Sprintf("publishing %s and %d more files", batch[0].Record.Path, len(batch)-1), func() error { return p.w.Put(ctx, batch) })
+		documents, err := p.Documents(ctx, paths)
 		if err != nil {
 			return err
 		}
-		p.wrote.Add(int64(len(batch)))
-		p.progress(len(batch))
+		for i := range documents {
+			d := &documents[i]
+			if e, ok := want[d.Record.Path]; !ok || d.Record.Hash != e.Hash || len(d.Record.File.Chunks) != e.Chunks {
+				return fmt.Errorf("publishing %s: it changed meanwhile: publish again", d.Record.Path)
+			}
+			delete(want, d.Record.Path)
+			d.Commit = p.Commit
+		}
+		for path := range want {
+			return fmt.Errorf("publishing %s: it is gone meanwhile: publish again", path)
+		}
+		for len(documents) > 0 {
+			n, size := 0, 0
+			for n < len(documents) && (n == 0 || size+documentBytes(&documents[n]) <= putBytes) {
+				size += documentBytes(&documents[n])
+				n++
+			}
+			batch := documents[:n]
+			err := p.try(ctx, fmt.Sprintf("publishing %s and %d more files", batch[0].Record.Path, n-1), func() error { return p.w.Put(ctx, batch) })
+			if err != nil {
+				return err
+			}
+			documents = documents[n:]
+			p.wrote.Add(int64(n))
+			p.progress(n)
+		}
 	}
+	return nil
 }
 
 // documentBytes is about how much memory a document takes.

@@ -38,7 +38,8 @@ type ReaderOptions struct {
 	Timeout time.Duration
 	// CacheBytes bounds the memory for what was read last.
 	CacheBytes int64
-	// Prepare makes files ready to be searched. The results are kept.
+	// Prepare makes files ready to be searched, one result for each, nil where it cannot be. The
+	// results are kept.
 	Prepare func(ctx context.Context, files []File) ([]Prepared, error)
 	// Changed is called when what is known of the workspace's own repositories, or whether
 	// the index answers, is another. It must not block. May be nil.
@@ -234,7 +235,9 @@ func (r *Reader) load(ctx context.Context) error {
 	}
 	news := !maps.EqualFunc(before, next, func(a, b *manifest) bool { return a == b || maps.Equal(a.files, b.files) })
 	r.mu.Lock()
-	if !slices.EqualFunc(r.heads, heads, func(a, b Head) bool { return a.Repository == b.Repository && a.Generation == b.Generation && a.Edition == b.Edition }) {
+	if !slices.EqualFunc(r.heads, heads, func(a, b Head) bool {
+		return a.Repository == b.Repository && a.Generation == b.Generation && a.Edition == b.Edition
+	}) {
 		r.terms.clear()
 	}
 	r.all, r.heads, r.manifests, r.loaded = all, heads, next, time.Now()

@@ -33,6 +33,10 @@ type Filters struct {
 	// setting llm.neverSend names them. Unlike the others it is never given up.
 	Omit []string `json:"omit,omitempty"`
 
+	// Repositories are names, ends of names or glob patterns of repositories of the shared
+	// index; the workspace's own count by that name or by their folder's. It is never given up, either.
+	Repositories []string `json:"repositories,omitempty"`
+
 	SourceTypes  []string `json:"sourceTypes,omitempty"`
 	Folders      []string `json:"folders,omitempty"`
 	FilePatterns []string `json:"filePatterns,omitempty"`
@@ -102,6 +106,9 @@ const (
 // Citation is a range of lines with the proof: Text is exactly the lines as
 // they stood when the answer was emitted, joined by "\n" without a final
 // newline, and SHA256 is the hex digest of its UTF-8.
+//
+// Of a file of another repository (setting shared.repositories) Root is
+// repository@commit, Path repository@commit:path, and URI a read-only copy.
 type Citation struct {
 	ID        string   `json:"id"` // path:startLine-endLine
 	URI       string   `json:"uri"`
@@ -118,6 +125,8 @@ type Citation struct {
 	Score     float64  `json:"score"`
 	Why       []string `json:"why"`
 	Verified  string   `json:"verified"`
+	// WebLink leads to the lines of another repository, where shared.webLink is set.
+	WebLink string `json:"webLink,omitempty"`
 }
 
 // Related is a place connected to the primary results.
@@ -286,6 +295,8 @@ type Hit struct {
 	Score      float64  `json:"score"`
 	Why        []string `json:"why"`
 	Text       string   `json:"text"`
+	// WebLink leads to the lines of another repository, where shared.webLink is set.
+	WebLink string `json:"webLink,omitempty"`
 }
 
 // SearchResult is the answer to coderag/search and coderag/similar.
@@ -472,6 +483,72 @@ type Status struct {
 	Notices []string `json:"notices"`
 	// SkippedFiles lists at most 1,000 skipped paths, in path order.
 	SkippedFiles []SkippedFile `json:"skippedFiles"`
+	// Shared is the shared index, null where none is set.
+	Shared *SharedStatus `json:"shared,omitempty"`
+}
+
+// SharedStatus is the shared index as a workspace reads it.
+type SharedStatus struct {
+	Endpoints []string `json:"endpoints"`
+	Tenant    string   `json:"tenant"`
+	// Reachable is false where it does not take part; Degraded says why, Since since
+	// when (RFC 3339).
+	Reachable bool   `json:"reachable"`
+	Degraded  string `json:"degraded,omitempty"`
+	Since     string `json:"since,omitempty"`
+	// Covered counts the workspace's files that are found through it, of those that are published.
+	Covered   int `json:"covered"`
+	Published int `json:"published"`
+	// Repositories are those that are searched, the workspace's own with their folder.
+	Repositories []SharedRepository `json:"repositories"`
+	// Notices tell what is missing, such as an own repository that is not published.
+	Notices []string `json:"notices,omitempty"`
+}
+
+// SharedRepository is a repository of the shared index in one edition: what one version of
+// the chunker, the tokenizer and the model made.
+type SharedRepository struct {
+	Repository string `json:"repository"`
+	// Folder is the workspace folder that is this repository, "" for others.
+	Folder string `json:"folder,omitempty"`
+	// Commit was published wholly last, "" where none was; Publishing is being written.
+	Commit     string `json:"commit"`
+	Publishing string `json:"publishing,omitempty"`
+	Generation uint64 `json:"generation"`
+	Files      int    `json:"files"`
+	Chunks     int    `json:"chunks"`
+	Published  string `json:"published,omitempty"` // RFC 3339
+	Model      string `json:"model"`
+	// Edition tells editions apart; Current is true where it is this program's.
+	Edition string `json:"edition"`
+	Current bool   `json:"current"`
+	// State is complete, publishing (an older commit can be read meanwhile), first (nothing can be
+	// read yet).
+	State string `json:"state"`
+}
+
+// The values of SharedRepository.State.
+const (
+	SharedComplete   = "complete"
+	SharedPublishing = "publishing"
+	SharedFirst      = "first"
+)
+
+// Publication says what publishing a repository did.
+type Publication struct {
+	SharedRepository
+	// Put and Deleted count files, Unchanged those that were there already; Swept counts
+	// postings that were left over.
+	Put       int `json:"put"`
+	Deleted   int `json:"deleted"`
+	Unchanged int `json:"unchanged"`
+	Swept     int `json:"swept,omitempty"`
+	// Verified is true where all was compared with what is stored, id by id.
+	Verified bool `json:"verified"`
+	// DryRun is true where nothing was written.
+	DryRun bool `json:"dryRun,omitempty"`
+	// Removed are the editions that were removed.
+	Removed []SharedRepository `json:"removed,omitempty"`
 }
 
 // SyncResult is the answer to coderag/sync.
@@ -493,7 +570,7 @@ type DryRun struct {
 
 // Progress is a step of long work.
 type Progress struct {
-	Stage string `json:"stage"` // scan, index, embed
+	Stage string `json:"stage"` // scan, index, embed, publish
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 }

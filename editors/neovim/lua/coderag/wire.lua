@@ -38,6 +38,7 @@
 --- raises matching paths (PRD, metadata filter).
 ---@class coderag.wire.Filters
 ---@field omit? string[] Omit are folders and glob patterns of files whose text is in no result, as the setting llm.neverSend names them. Unlike the others it is never given up.
+---@field repositories? string[] Repositories are names, ends of names or glob patterns of repositories of the shared index; the workspace's own count by that name or by their folder's. It is never given up, either.
 ---@field sourceTypes? string[]
 ---@field folders? string[]
 ---@field filePatterns? string[]
@@ -84,6 +85,9 @@
 --- Citation is a range of lines with the proof: Text is exactly the lines as
 --- they stood when the answer was emitted, joined by "\n" without a final
 --- newline, and SHA256 is the hex digest of its UTF-8.
+---
+--- Of a file of another repository (setting shared.repositories) Root is
+--- repository@commit, Path repository@commit:path, and URI a read-only copy.
 ---@class coderag.wire.Citation
 ---@field id string path:startLine-endLine
 ---@field uri string
@@ -100,6 +104,7 @@
 ---@field score number
 ---@field why string[]
 ---@field verified string
+---@field webLink? string WebLink leads to the lines of another repository, where shared.webLink is set.
 
 --- Related is a place connected to the primary results.
 ---@class coderag.wire.Related
@@ -226,6 +231,7 @@
 ---@field score number
 ---@field why string[]
 ---@field text string
+---@field webLink? string WebLink leads to the lines of another repository, where shared.webLink is set.
 
 --- SearchResult is the answer to coderag/search and coderag/similar.
 ---@class coderag.wire.SearchResult
@@ -365,6 +371,45 @@
 ---@field lastError coderag.wire.LastError|vim.NIL LastError is null where nothing went wrong yet.
 ---@field notices string[] Notices are messages for the user: a rebuilt store, polling instead of watching, a model that did not load.
 ---@field skippedFiles coderag.wire.SkippedFile[] SkippedFiles lists at most 1,000 skipped paths, in path order.
+---@field shared? coderag.wire.SharedStatus|vim.NIL Shared is the shared index, null where none is set.
+
+--- SharedStatus is the shared index as a workspace reads it.
+---@class coderag.wire.SharedStatus
+---@field endpoints string[]
+---@field tenant string
+---@field reachable boolean Reachable is false where it does not take part; Degraded says why, Since since when (RFC 3339).
+---@field degraded? string
+---@field since? string
+---@field covered integer Covered counts the workspace's files that are found through it, of those that are published.
+---@field published integer
+---@field repositories coderag.wire.SharedRepository[] Repositories are those that are searched, the workspace's own with their folder.
+---@field notices? string[] Notices tell what is missing, such as an own repository that is not published.
+
+--- SharedRepository is a repository of the shared index in one edition: what one version of
+--- the chunker, the tokenizer and the model made.
+---@class coderag.wire.SharedRepository
+---@field repository string
+---@field folder? string Folder is the workspace folder that is this repository, "" for others.
+---@field commit string Commit was published wholly last, "" where none was; Publishing is being written.
+---@field publishing? string
+---@field generation integer
+---@field files integer
+---@field chunks integer
+---@field published? string RFC 3339
+---@field model string
+---@field edition string Edition tells editions apart; Current is true where it is this program's.
+---@field current boolean
+---@field state string State is complete, publishing (an older commit can be read meanwhile), first (nothing can be read yet).
+
+--- Publication says what publishing a repository did.
+---@class coderag.wire.Publication : coderag.wire.SharedRepository
+---@field put integer Put and Deleted count files, Unchanged those that were there already; Swept counts postings that were left over.
+---@field deleted integer
+---@field unchanged integer
+---@field swept? integer
+---@field verified boolean Verified is true where all was compared with what is stored, id by id.
+---@field dryRun? boolean DryRun is true where nothing was written.
+---@field removed? coderag.wire.SharedRepository[] Removed are the editions that were removed.
 
 --- SyncResult is the answer to coderag/sync.
 ---@class coderag.wire.SyncResult
@@ -382,7 +427,7 @@
 
 --- Progress is a step of long work.
 ---@class coderag.wire.Progress
----@field stage string scan, index, embed
+---@field stage string scan, index, embed, publish
 ---@field done integer
 ---@field total integer
 
