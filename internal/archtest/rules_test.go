@@ -37,6 +37,7 @@ var layers = []layer{
 	{"engine/chunk/treesitter", nil, "knows trees, not chunks"},
 	{"engine/chunk", []string{"engine/chunk/treesitter", "engine/file", "engine/text"}, ""},
 	{"engine/snippet", []string{"engine/chunk", "engine/text", "engine/wire"}, ""},
+	{"engine/store/weaviate", []string{"engine/chunk", "engine/embed", "engine/file", "engine/lexical", "engine/sharedindex", "engine/store", "engine/store/record"}, "a shared index's engine, and a store on it"},
 	{"engine/store/...", []string{"engine/chunk", "engine/file", "engine/store", "engine/store/record"}, ""},
 	{"engine/sharedindex", []string{"engine/chunk", "engine/embed", "engine/file", "engine/lexical", "engine/store", "engine/text"}, "what is published, whoever keeps it and whoever shows it"},
 	{"engine/sharedindex/mem", []string{"engine/lexical", "engine/sharedindex"}, "what an engine does, in memory"},

@@ -1,0 +1,264 @@
+package weaviate
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+const (
+	// batchBytes and batchObjects bound a request that writes.
+	batchBytes   = 4 << 20
+	batchObjects = 256
+	// maxObject is the most bytes of an object. The engine takes more, at a cost in
+	// memory of a multiple on every replica.
+	maxObject = 32 << 20
+)
+
+// namespace is that of our ids: every name has the same id for all tenants.
+var namespace = [16]byte{0x6b, 0x1d, 0x0f, 0x52, 0x8c, 0x3e, 0x4a, 0x61, 0x9d, 0x27, 0x51, 0xc0, 0xde, 0x2a, 0x90, 0x17}
+
+// id is the version 5 UUID (RFC 9562) of a name of several parts.
+func id(parts ...string) string {
+	h := sha1.New()
+	h.Write(namespace[:])
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	var u [16]byte
+	copy(u[:], h.Sum(nil))
+	u[6] = u[6]&0x0f | 0x50
+	u[8] = u[8]&0x3f | 0x80
+	var s [36]byte
+	hex.Encode(s[0:8], u[0:4])
+	hex.Encode(s[9:13], u[4:6])
+	hex.Encode(s[14:18], u[6:8])
+	hex.Encode(s[19:23], u[8:10])
+	hex.Encode(s[24:36], u[10:16])
+	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
+	return string(s[:])
+}
+
+// object is what is written.
+type object struct {
+	Class      string         `json:"class"`
+	Tenant     string         `json:"tenant"`
+	ID         string         `json:"id"`
+	Properties map[string]any `json:"properties"`
+	Vector     []float32      `json:"vector,omitempty"`
+}
+
+// engine is one tenant of a cluster, and what backends and stores have in common.
+type engine struct {
+	client  *client
+	options Options
+	known   known
+	// The collections' names.
+	heads, state string
+}
+
+func newEngine(o Options) (*engine, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	c, err := newClient(&o)
+	if err != nil {
+		return nil, err
+	}
+	return &engine{client: c, options: o, heads: o.Prefix + "Head", state: o.Prefix + "State"}, nil
+}
+
+// get reads the properties of an object by id into to, and reports whether it
+// is there.
+func (b *engine) get(ctx context.Context, what, class, id string, home uint32, to any) (there bool, err error) {
+	if there, err := b.present(ctx, class); err != nil || !there {
+		return false, err
+	}
+	err = b.client.do(ctx, request{
+		what: what, method: http.MethodGet, path: "/v1/objects/" + class + "/" + id, home: home,
+		query:  url.Values{"tenant": {b.options.Tenant}, "consistency_level": {string(b.options.Levels.Read)}},
+		accept: []int{http.StatusNotFound},
+		parse: func(status int, body []byte) error {
+			there = false
+			if status == http.StatusNotFound {
+				return nil
+			}
+			var o struct {
+				ID         string          `json:"id"`
+				Properties json.RawMessage `json:"properties"`
+			}
+			if err := decode(body, &o); err != nil {
+				return err
+			}
+			if o.ID != id {
+				return &answerError{fmt.Errorf("it is about object %.40q", o.ID)}
+			}
+			if err := decode(o.Properties, to); err != nil {
+				return err
+			}
+			there = true
+			return nil
+		},
+	})
+	return there, err
+}
+
+// remove deletes objects by id; those that are not there are fine.
+func (b *engine) remove(ctx context.Context, what, class string, home uint32, ids []string) error {
+	return each(ctx, parallel, len(ids), func(ctx context.Context, i int) error {
+		return b.client.do(ctx, request{
+			what: what, method: http.MethodDelete, path: "/v1/objects/" + class + "/" + ids[i], home: home,
+			query:  url.Values{"tenant": {b.options.Tenant}, "consistency_level": {string(b.options.Levels.Write)}},
+			accept: []int{http.StatusNoContent, http.StatusNotFound},
+		})
+	})
+}
+
+// put writes objects, in batches of bounded size, several at once. After an
+// error any of them may have been written.
+func (b *engine) put(ctx context.Context, what string, home uint32, objects []object) error {
+	type batch struct {
+		body    []byte
+		objects []object
+	}
+	var batches []batch
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	from := 0
+	flush := func(to int) {
+		if to > from {
+			buf.WriteString("]}")
+			batches = append(batches, batch{bytes.Clone(buf.Bytes()), objects[from:to]})
+		}
+		from = to
+		buf.Reset()
+		buf.WriteString(`{"objects":[`)
+	}
+	flush(0)
+	for i := range objects {
+		if i > from {
+			buf.WriteByte(',')
+		}
+		before := buf.Len()
+		if err := enc.Encode(&objects[i]); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		if size := buf.Len() - before; size > maxObject {
+			return fmt.Errorf("%s: %s is %d bytes, the most is %d", what, describe(&objects[i]), size, maxObject)
+		}
+		if buf.Len() >= batchBytes || i+1-from >= batchObjects {
+			flush(i + 1)
+		}
+	}
+	flush(len(objects))
+	return each(ctx, parallel/2, len(batches), func(ctx context.Context, i int) error {
+		return b.client.do(ctx, request{
+			what: what, method: http.MethodPost, path: "/v1/batch/objects", body: batches[i].body, home: home,
+			query: url.Values{"consistency_level": {string(b.options.Levels.Write)}},
+			parse: func(_ int, body []byte) error { return parseBatch(body, batches[i].objects) },
+		})
+	})
+}
+
+// describe names an object for people.
+func describe(o *object) string {
+	name := o.Class + " object " + o.ID
+	if p, ok := o.Properties[propPath].(string); ok {
+		name = "what is to be stored of " + p
+	}
+	return name
+}
+
+// parseBatch checks that every object was written.
+func parseBatch(body []byte, objects []object) error {
+	var results []struct {
+		ID     string `json:"id"`
+		Result struct {
+			Status string `json:"status"`
+			Errors *struct {
+				Error []struct {
+					Message string `json:"message"`
+				} `json:"error"`
+			} `json:"errors"`
+		} `json:"result"`
+	}
+	if err := decode(body, &results); err != nil {
+		return err
+	}
+	if len(results) != len(objects) {
+		return &answerError{fmt.Errorf("%d objects were sent and %d answered", len(objects), len(results))}
+	}
+	for i, r := range results {
+		if r.ID != objects[i].ID {
+			return &answerError{fmt.Errorf("object %d is %.40q and not %s", i, r.ID, objects[i].ID)}
+		}
+		if r.Result.Status == "SUCCESS" && r.Result.Errors == nil {
+			continue
+		}
+		said := []string{}
+		if r.Result.Errors != nil {
+			for _, e := range r.Result.Errors.Error {
+				said = append(said, e.Message)
+			}
+		}
+		// 500 as it may be for want of replicas, and is tried at the next endpoint.
+		return &statusError{http.StatusInternalServerError, fmt.Sprintf("%s was not written (%s): %.300s", describe(&objects[i]), r.Result.Status, strings.Join(said, "; "))}
+	}
+	return nil
+}
+
+// each calls fn with 0..n-1, so many at once, and returns the first error. It
+// starts no further ones after an error.
+func each(ctx context.Context, atOnce, n int, fn func(ctx context.Context, i int) error) error {
+	if n == 1 {
+		return fn(ctx, 0)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		next int
+		bad  error
+	)
+	for range min(atOnce, n) {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				stop := bad != nil
+				mu.Unlock()
+				if stop || i >= n {
+					return
+				}
+				if err := fn(ctx, i); err != nil {
+					mu.Lock()
+					if bad == nil {
+						bad = err
+					}
+					mu.Unlock()
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return bad
+}
+
+// home is the endpoint that a repository is written through, as request has it.
+func home(name string) uint32 {
+	h := sha1.Sum([]byte(name))
+	return 1 + uint32(h[0])<<16 + uint32(h[1])<<8 + uint32(h[2])
+}
