@@ -74,7 +74,7 @@ type Reader struct {
 	stop  context.CancelFunc
 	tasks sync.WaitGroup
 
-	opening  sync.Mutex // held while a backend is opened
+	opening  chan struct{} // holds a token while a backend is opened, which guards backends
 	backends map[Edition]Backend
 
 	cache *cache
@@ -100,7 +100,7 @@ type manifest struct {
 // NewReader returns a reader, which begins to read what is published in the
 // background. Loaded waits for that.
 func NewReader(ctx context.Context, o ReaderOptions) *Reader {
-	r := &Reader{o: o, log: o.Logger, backends: map[Edition]Backend{}, cache: newCache(o.CacheBytes), terms: newFrequencies(), manifests: map[string]*manifest{}}
+	r := &Reader{o: o, log: o.Logger, opening: make(chan struct{}, 1), backends: map[Edition]Backend{}, cache: newCache(o.CacheBytes), terms: newFrequencies(), manifests: map[string]*manifest{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -117,8 +117,8 @@ func (r *Reader) Close() error {
 	r.stop()
 	r.tasks.Wait()
 	var errs []error
-	r.opening.Lock()
-	defer r.opening.Unlock()
+	r.opening <- struct{}{}
+	defer func() { <-r.opening }()
 	for _, b := range r.backends {
 		errs = append(errs, b.Close())
 	}
@@ -158,8 +158,12 @@ func (r *Reader) Forget() { r.cache.clear() }
 
 // backend returns the backend of an edition.
 func (r *Reader) backend(ctx context.Context, e Edition) (Backend, error) {
-	r.opening.Lock()
-	defer r.opening.Unlock()
+	select {
+	case r.opening <- struct{}{}:
+		defer func() { <-r.opening }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if b := r.backends[e]; b != nil {
 		return b, nil
 	}
