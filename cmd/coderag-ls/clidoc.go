@@ -84,6 +84,7 @@ func jsonDocuments() []jsonDocument {
 		{"eval", "`{suites: [...]}`, described in [eval/README.md](../eval/README.md)"},
 		{"index", "[Status](wire.md#status); with `--dry-run` [DryRun](wire.md#dryrun)"},
 		{"model status", "`{installed, dir, variant, library, version, problem}`"},
+		{"publish", "[Publication](wire.md#publication); with `--list` and `--remove` a list of [SharedRepository](wire.md#sharedrepository)"},
 		{"search, similar", "[SearchResult](wire.md#searchresult)"},
 		{"status", "[Status](wire.md#status); with `--watch` one line each time, without skippedFiles"},
 		{"watch", "[Status](wire.md#status), one line for each change, without skippedFiles"},

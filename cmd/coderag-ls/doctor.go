@@ -104,7 +104,7 @@ func (a *app) examine(ctx context.Context) []finding {
 		dirs += n
 		findings = append(findings, f, examineGit(r), examineStore(ctx, r, s))
 	}
-	findings = append(findings, examineCache(s), examineSocket(s), examineModel(s), examineWatches(s, dirs), examineProvider(ctx, s, layers.Key), examineEmbedServer(ctx, s, layers.Key), examineLog(a, s))
+	findings = append(findings, examineCache(s), examineSocket(s), examineModel(s), examineWatches(s, dirs), examineProvider(ctx, s, layers.Key), examineEmbedServer(ctx, s, layers.Key), a.examineShared(ctx, layers, roots), examineLog(a, s))
 	return append(findings, examineListening(a, s)...)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -16,7 +17,9 @@ import (
 	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
+	"coderag-ls/engine/sharedindex"
 	"coderag-ls/engine/text"
+	"coderag-ls/engine/wire"
 	"coderag-ls/mcp"
 	"coderag-ls/metrics"
 )
@@ -134,6 +137,58 @@ func examineEmbedServer(ctx context.Context, s config.Settings, key func(string)
 	}
 	return ok(check, "%s at %s can be reached", s.Embed.Model, at)
 }
+
+// examineShared asks the shared index what it has.
+func (a *app) examineShared(ctx context.Context, layers config.Layers, roots []file.Root) finding {
+	const check = "shared"
+	s := layers.Settings()
+	if len(s.Shared.Endpoints) == 0 {
+		return ok(check, "no shared index is set: all is indexed on this machine")
+	}
+	bad := func(advice string, err error) finding {
+		return finding{check, stateError, fmt.Sprintf("%s: %v", strings.Join(s.Shared.Endpoints, ", "), err), advice}
+	}
+	limited, cancel := context.WithTimeout(ctx, sharedTime)
+	defer cancel()
+	heads, names, err := engine.CheckShared(limited, engine.Options{Roots: roots, Version: version(), Settings: s, Key: layers.Key, OpenShared: a.openShared})
+	const until = "; until then it is searched what is indexed on this machine"
+	switch {
+	case errors.Is(err, sharedindex.ErrDenied):
+		return bad("set CODERAG_SHARED_API_KEY or shared.apiKeyFile to a key that may read it"+until, err)
+	case errors.Is(err, sharedindex.ErrSchema):
+		return bad("install the version of the program that publishes it, or have it published by this one"+until, err)
+	case errors.Is(err, sharedindex.ErrUnreachable), err != nil && limited.Err() != nil:
+		return bad("start the cluster, or correct shared.endpoints, or shared.caFile"+until, err)
+	case err != nil:
+		return bad("correct the settings shared.*"+until, err)
+	}
+	var missing, other []string
+	for _, name := range names {
+		var edition, complete bool
+		for _, h := range heads {
+			if h.Repository == name && h.State != wire.SharedFirst {
+				complete, edition = true, edition || h.Current
+			}
+		}
+		switch {
+		case !complete:
+			missing = append(missing, name)
+		case !edition:
+			other = append(other, name)
+		}
+	}
+	at := fmt.Sprintf("%s, tenant %s: %s published", strings.Join(s.Shared.Endpoints, ", "), s.Shared.Tenant, plural(len(heads), "edition"))
+	switch {
+	case len(missing) > 0:
+		return finding{check, stateWarning, fmt.Sprintf("%s; not %s", at, strings.Join(missing, ", ")), "publish it with `coderag-ls publish`, or set shared.repository to the name that it is published under; until then it is indexed on this machine"}
+	case len(other) > 0:
+		return finding{check, stateWarning, fmt.Sprintf("%s; %s with another model or version than this program's", at, strings.Join(other, ", ")), "publish it with this version; until then it is indexed on this machine"}
+	}
+	return ok(check, "%s", at)
+}
+
+// sharedTime is how long the shared index may take to tell what it has.
+const sharedTime = 10 * time.Second
 
 // reach connects to the host of a URL that was checked, and says nothing there.
 func reach(ctx context.Context, base string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"coderag-ls/engine"
+	"coderag-ls/engine/sharedindex"
 	"coderag-ls/engine/store"
 )
 
@@ -15,7 +16,10 @@ const (
 	exitError       = 1   // something went wrong, or doctor found that something is
 	exitUsage       = 2   // unknown command or flag, bad value, no question
 	exitNothing     = 3   // nothing relevant was found
-	exitLocked      = 4   // another process owns the index and it cannot be shared
+	exitLocked      = 4   // another process owns the index and it cannot be shared, or publishes the repository
+	exitUnreachable = 5   // the shared index cannot be reached
+	exitDenied      = 6   // the shared index denies access
+	exitSchema      = 7   // the shared index is another version's
 	exitInterrupted = 130 // ended by a signal
 )
 
@@ -46,7 +50,13 @@ func exitCode(ctx context.Context, err error) (code int, print bool) {
 		return exitError, false
 	case errors.As(err, &usage), errors.As(err, &query):
 		return exitUsage, true
-	case errors.Is(err, store.ErrLocked):
+	case errors.Is(err, sharedindex.ErrUnreachable):
+		return exitUnreachable, true
+	case errors.Is(err, sharedindex.ErrDenied):
+		return exitDenied, true
+	case errors.Is(err, sharedindex.ErrSchema):
+		return exitSchema, true
+	case errors.Is(err, store.ErrLocked), errors.Is(err, sharedindex.ErrPublishing):
 		return exitLocked, true
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return exitInterrupted, false

@@ -191,7 +191,7 @@ func (a *app) openForAgents(ctx context.Context, folders []string, layers config
 	}
 	notice := func(text string) { log.Warn(text) }
 	ws, err := attach.Open(ctx, attach.Options{Options: engine.Options{
-		Roots: roots, Version: version(), Settings: s, Logger: log, Notice: notice, Key: layers.Key,
+		Roots: roots, Version: version(), Settings: s, Logger: log, Notice: notice, Key: layers.Key, OpenShared: a.openShared,
 	}})
 	if err != nil {
 		return nil, errors.Join(err, closeLog())

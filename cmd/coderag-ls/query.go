@@ -40,6 +40,7 @@ type queryFlags struct {
 func (q *queryFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&q.topK, "top-k", "k", 0, "how many hits to look at (default: setting search.topK)")
+	f.StringSliceVar(&q.filters.Repositories, "repository", nil, "only these `repositories` of the shared index, by name or the end of it; glob patterns, too")
 	f.StringSliceVarP(&q.filters.Languages, "lang", "l", nil, "only files in these `languages`")
 	f.StringSliceVarP(&q.filters.SourceTypes, "type", "t", nil, "only these source `types`: code, markdown, text")
 	f.StringArrayVarP(&q.filters.FilePatterns, "file", "f", nil, "only files that match the glob `pattern`, repeatable")

@@ -21,7 +21,11 @@ const exitCodes = `Exit codes:
   1    an error; doctor, citations --check: a check failed
   2    wrong usage
   3    nothing relevant was found
-  4    the index is in use (clean), or its owner cannot be shared with
+  4    the index is in use (clean), its owner cannot be shared with, or the
+       repository is being published by another process
+  5    the shared index cannot be reached
+  6    the shared index denies access: the key is missing, wrong or not good for it
+  7    the shared index was written by another version of the program
   130  interrupted`
 
 func (a *app) rootCommand() *cobra.Command {
@@ -71,7 +75,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.settingFlags(flags)
 
 	root.AddCommand(
-		a.askCommand(), a.searchCommand(), a.similarCommand(), a.contextCommand(), a.indexCommand(), a.watchCommand(), a.statusCommand(), a.citationsCommand(),
+		a.askCommand(), a.searchCommand(), a.similarCommand(), a.contextCommand(), a.indexCommand(), a.publishCommand(), a.watchCommand(), a.statusCommand(), a.citationsCommand(),
 		a.doctorCommand(), serve, a.mcpCommand(), a.configCommand(), a.modelCommand(), a.evalCommand(), a.cleanCommand(), a.versionCommand(), settingsTopic(),
 	)
 	for _, f := range serveFlags() {

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"coderag-ls/cmd/coderag-ls/internal/terminal"
+	"coderag-ls/engine"
 	"coderag-ls/engine/config"
+	"coderag-ls/engine/sharedindex"
 )
 
 // app is one run of the program: its streams, its environment and the flags
@@ -33,17 +35,28 @@ type app struct {
 	json       bool
 	color      string
 	flags      map[string]string // settings given as flags, by name
+
+	// openShared opens the shared index.
+	openShared func(ctx context.Context, s engine.SharedAccess) (sharedindex.Backend, error)
 }
 
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ, color: string(terminal.Auto), flags: map[string]string{}}
+	return newApp(stdin, stdout, stderr, environ).run(ctx, args)
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer, environ []string) *app {
+	return &app{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ, color: string(terminal.Auto), flags: map[string]string{}, openShared: openWeaviate}
+}
+
+// run runs the command of the arguments and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
 	a.open()
 	root := a.rootCommand()
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	code, show := exitCode(ctx, err)
 	if show {
@@ -65,7 +78,7 @@ func (a *app) complain(cmd *cobra.Command, err error, code int) {
 	case exitUsage:
 		fmt.Fprintf(a.stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 	case exitLocked:
-		if cmd.Name() == "clean" {
+		if cmd.Name() == "clean" || cmd.Name() == "publish" {
 			return // the others go on without it
 		}
 		fmt.Fprintln(a.stderr, "To work beside it, use an index of your own: --cache-dir FOLDER.")

@@ -3,12 +3,17 @@ package main
 import (
 	"context"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"coderag-ls/engine"
+	"coderag-ls/engine/sharedindex"
+	"coderag-ls/engine/sharedindex/mem"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,6 +32,18 @@ type cli struct {
 	env   []string
 	dir   string // a workspace
 	cache string
+	space *mem.Space // the shared index, nil for that of the settings
+}
+
+// app is a run of the program in this world.
+func (c *cli) app(stdin io.Reader, stdout, stderr io.Writer) *app {
+	a := newApp(stdin, stdout, stderr, c.env)
+	if c.space != nil {
+		a.openShared = func(_ context.Context, s engine.SharedAccess) (sharedindex.Backend, error) {
+			return c.space.Open(s.Tenant, s.Edition), nil
+		}
+	}
+	return a
 }
 
 // newCLI makes a small workspace and an environment that knows nothing of the
@@ -105,7 +122,7 @@ func (c *cli) run(args ...string) result {
 func (c *cli) bare(stdin string, args ...string) result {
 	c.t.Helper()
 	var out, errOut strings.Builder
-	code := run(c.t.Context(), args, strings.NewReader(stdin), &out, &errOut, c.env)
+	code := c.app(strings.NewReader(stdin), &out, &errOut).run(c.t.Context(), args)
 	return result{code, out.String(), errOut.String()}
 }
 
@@ -120,7 +137,7 @@ func (r result) want(t *testing.T, code int, out, errOut string) {
 // TestHelp compares every command's help with testdata/help.
 func TestHelp(t *testing.T) {
 	c := newCLI(t)
-	for _, args := range []string{"", "ask", "search", "similar", "context", "index", "watch", "mcp", "status", "citations", "doctor", "serve", "config", "model", "model build", "model fetch", "model library", "model status", "clean", "eval", "version", "settings"} {
+	for _, args := range []string{"", "ask", "search", "similar", "context", "index", "publish", "watch", "mcp", "status", "citations", "doctor", "serve", "config", "model", "model build", "model fetch", "model library", "model status", "clean", "eval", "version", "settings"} {
 		words := strings.Fields(args)
 		r := c.bare("", append(words, "--help")...)
 		if args == "settings" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coderag-ls/engine"
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/file"
 	"coderag-ls/lsp"
@@ -110,7 +111,10 @@ func (a *app) serverOptions(layers config.Layers, log *slog.Logger, meter *metri
 		Version:  version(),
 		Logger:   log,
 		Settings: layers,
-		Open:     opener(meter),
+		Open: func(ctx context.Context, o engine.Options) (lsp.Workspace, error) {
+			o.OpenShared = a.openShared
+			return opener(meter)(ctx, o)
+		},
 		Watch: func(ctx context.Context, w lsp.Watched, roots []file.Root, s config.Settings) {
 			if err := watch(ctx, w, roots, s, log); err != nil {
 				w.SetWatch(lsp.WatchState{

@@ -31,7 +31,7 @@ func (c *cli) serving(args ...string) func(testing.TB) (io.ReadWriteCloser, func
 		outR, outW := io.Pipe()
 		done := make(chan int, 1)
 		go func() {
-			code := run(context.WithoutCancel(tb.Context()), args, inR, outW, io.Discard, c.env)
+			code := c.app(inR, outW, io.Discard).run(context.WithoutCancel(tb.Context()), args)
 			if err := outW.Close(); err != nil {
 				tb.Error(err)
 			}

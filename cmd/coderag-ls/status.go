@@ -139,6 +139,7 @@ func (a *app) statusText(st wire.Status) string {
 	if !st.Owner && st.OwnedBy.PID > 0 {
 		line("kept by", fmt.Sprintf("pid %d, coderag-ls %s, for %s", st.OwnedBy.PID, a.out.Text(st.OwnedBy.Version), plural(st.OwnedBy.Clients, "client")))
 	}
+	a.sharedText(st.Shared, line)
 	if len(st.Languages) > 0 {
 		line("languages", strings.TrimSpace(a.languages(st.Languages)))
 	}
@@ -150,6 +151,41 @@ func (a *app) statusText(st wire.Status) string {
 	}
 	return b.String()
 }
+
+// sharedText tells of the shared index, where one is set.
+func (a *app) sharedText(s *wire.SharedStatus, line func(name, value string)) {
+	if s == nil {
+		return
+	}
+	at := a.out.Text(strings.Join(s.Endpoints, ", ") + ", tenant " + s.Tenant)
+	if !s.Reachable {
+		at += ": " + a.out.Paint(terminal.Warn, a.out.Text(s.Degraded))
+		if s.Since != "" {
+			at += " (since " + s.Since + ")"
+		}
+	}
+	line("shared", at)
+	if s.Published > 0 {
+		line("", fmt.Sprintf("%s of this workspace are found there, %d are published", plural(s.Covered, "file"), s.Published))
+	}
+	for i, r := range s.Repositories {
+		if i == maxShared {
+			line("", fmt.Sprintf("and %d more", len(s.Repositories)-i))
+			break
+		}
+		name := r.Repository
+		if r.Folder != "" {
+			name += " (this workspace)"
+		}
+		line("", a.out.Text(fmt.Sprintf("%s: %s", name, repositoryText(r))))
+	}
+	for _, n := range s.Notices {
+		line("", a.out.Paint(terminal.Warn, a.out.Text(n)))
+	}
+}
+
+// maxShared is how many repositories of the shared index are listed for people.
+const maxShared = 10
 
 // stateText tells in words what is going on.
 func (a *app) stateText(st wire.Status) string {

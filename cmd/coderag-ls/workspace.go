@@ -205,7 +205,7 @@ func (a *app) openSession(ctx context.Context, report func(wire.Progress)) (*ses
 		return nil, err
 	}
 	w, err := attach.Open(ctx, attach.Options{Options: engine.Options{
-		Roots: roots, Version: version(), Settings: s, Logger: log, Progress: report, Foreground: true, Key: layers.Key,
+		Roots: roots, Version: version(), Settings: s, Logger: log, Progress: report, Foreground: true, Key: layers.Key, OpenShared: a.openShared,
 		Notice: func(text string) { a.note("note: %s", text) },
 	}})
 	if err != nil {
@@ -318,6 +318,8 @@ func step(p wire.Progress) terminal.Step {
 		s.Label = "indexing"
 	case "embed":
 		s.Label, s.Unit = "embedding", "chunks"
+	case "publish":
+		s.Label = "publishing"
 	}
 	return s
 }
