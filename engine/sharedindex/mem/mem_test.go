@@ -13,3 +13,5 @@ func open(s *mem.Space) sharedindextest.Opener {
 }
 
 func TestSearch(t *testing.T) { sharedindextest.RunSearch(t, open(new(mem.Space))) }
+
+func TestBackend(t *testing.T) { sharedindextest.Run(t, open(new(mem.Space))) }
