@@ -38,10 +38,10 @@ type writer struct {
 	mu      sync.Mutex
 	idle    *sync.Cond // what busy held was let go
 	busy    map[string]bool
-	m       *manifest
+	ledger  *ledger
+	entries map[string]entry // what is in the ledger
+	log     log
 	head    sharedindex.Head
-	log     string // the log's name, "" before it is begun
-	records int
 	closed  bool
 }
 
@@ -86,16 +86,23 @@ func (w *writer) start(ctx context.Context) (err error) {
 		head = sharedindex.Head{Repository: w.shelf.name, Edition: w.b.edition}
 	}
 	w.head = head
-	if w.m, err = w.shelf.load(ctx); err != nil {
+	if w.ledger, err = w.shelf.load(ctx); err != nil {
 		return err
 	}
-	if w.m == nil {
-		w.m = &manifest{entries: map[string]entry{}, touched: map[int]bool{}}
+	if w.ledger == nil {
+		w.ledger = newLedger()
+	}
+	w.log = log{shelf: w.shelf, writer: w.lease.token}
+	w.entries = make(map[string]entry, len(w.ledger.values))
+	for path, value := range w.ledger.values {
+		if w.entries[path], err = decodeEntry(value); err != nil {
+			return fmt.Errorf("%s: %s: %w", w.shelf.what(), path, err)
+		}
 	}
 	if err := w.lease.check(); err != nil {
 		return err
 	}
-	return w.shelf.sweep(ctx, w.m)
+	return w.shelf.sweep(ctx, w.ledger)
 }
 
 // next is a generation that no reader has seen: a repository that was removed
@@ -154,35 +161,29 @@ func (w *writer) unclaim(paths []string) {
 	w.idle.Broadcast()
 }
 
-// note writes changes to the log and takes them into the manifest.
-func (w *writer) note(ctx context.Context, changes []change) error {
+// note writes changes of entries to the log and takes them into the manifest.
+func (w *writer) note(ctx context.Context, paths []string, entries []entry) error {
+	changes := make([]change, len(paths))
+	for i, e := range entries {
+		changes[i] = change{key: paths[i], gone: e.state == absent}
+		if e.state != absent {
+			changes[i].value = e.value()
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.usable(); err != nil {
 		return err
 	}
-	if w.log == "" {
-		name := fmt.Sprintf("%s.%d", w.lease.token, w.m.root.Epoch)
-		next := w.m.root
-		next.Logs = append(slices.Clone(next.Logs), name)
-		if err := w.shelf.putRoot(ctx, &next); err != nil {
-			return err
+	if err := w.log.add(ctx, w.ledger, changes); err != nil {
+		return err
+	}
+	for i, e := range entries {
+		if e.state == absent {
+			delete(w.entries, paths[i])
+		} else {
+			w.entries[paths[i]] = e
 		}
-		w.m.root, w.log, w.records = next, name, 0
-		w.m.records = append(w.m.records, 0)
-	}
-	o, err := w.shelf.changesObject(w.shelf.recordID(w.log, w.records), changes)
-	if err != nil {
-		return err
-	}
-	if err := w.shelf.write(ctx, o); err != nil {
-		return err
-	}
-	w.records++
-	w.m.records[len(w.m.records)-1] = w.records
-	w.m.apply(changes)
-	for _, c := range changes {
-		w.m.touched[pageOf(c.path)] = true
 	}
 	return nil
 }
@@ -193,7 +194,7 @@ func (w *writer) known(paths []string) []entry {
 	defer w.mu.Unlock()
 	out := make([]entry, len(paths))
 	for i, p := range paths {
-		e, ok := w.m.entries[p]
+		e, ok := w.entries[p]
 		if !ok {
 			e.state = absent
 		}
@@ -238,26 +239,26 @@ func (w *writer) putGroup(ctx context.Context, documents []sharedindex.Document)
 	}
 	defer w.unclaim(paths)
 	before := w.known(paths)
-	intents, done := make([]change, len(paths)), make([]change, len(paths))
+	intents, done := make([]entry, len(paths)), make([]entry, len(paths))
 	var left []string
 	for i, d := range documents {
 		n := len(d.Record.File.Chunks)
 		for k := n; k < before[i].chunks; k++ {
 			left = append(left, w.b.postingID(sharedindex.ID{Repository: w.shelf.name, Path: paths[i]}, k))
 		}
-		intents[i] = change{paths[i], entry{state: pending, chunks: max(n, before[i].chunks)}}
-		done[i] = change{paths[i], entry{state: stored, hash: d.Record.Hash, chunks: n, terms: countTerms(d.Words)}}
+		intents[i] = entry{state: pending, chunks: max(n, before[i].chunks)}
+		done[i] = entry{state: stored, hash: d.Record.Hash, chunks: n, terms: countTerms(d.Words)}
 	}
 	what := fmt.Sprintf("publishing %d files of %s", len(paths), w.shelf.name)
 	if len(paths) == 1 {
 		what = "publishing " + paths[0] + " of " + w.shelf.name
 	}
 	return w.steps(
-		func() error { return w.note(ctx, intents) },
+		func() error { return w.note(ctx, paths, intents) },
 		func() error { return w.b.put(ctx, what, w.shelf.home, postings) },
 		func() error { return w.b.put(ctx, what, w.shelf.home, whole) },
 		func() error { return w.b.remove(ctx, what, w.b.postings, w.shelf.home, left) },
-		func() error { return w.note(ctx, done) },
+		func() error { return w.note(ctx, paths, done) },
 	)
 }
 
@@ -294,8 +295,8 @@ func (w *writer) deleteGroup(ctx context.Context, paths []string) error {
 		return err
 	}
 	defer w.unclaim(paths)
-	var intents, done []change
-	var whole, postings []string
+	var there, whole, postings []string
+	var intents, done []entry
 	for i, e := range w.known(paths) {
 		if e.state == absent {
 			continue
@@ -305,18 +306,19 @@ func (w *writer) deleteGroup(ctx context.Context, paths []string) error {
 		for k := range e.chunks {
 			postings = append(postings, w.b.postingID(d, k))
 		}
-		intents = append(intents, change{paths[i], entry{state: pending, chunks: e.chunks}})
-		done = append(done, change{paths[i], entry{state: absent}})
+		there = append(there, paths[i])
+		intents = append(intents, entry{state: pending, chunks: e.chunks})
+		done = append(done, entry{state: absent})
 	}
 	if len(intents) == 0 {
 		return ctx.Err()
 	}
 	what := fmt.Sprintf("removing %d files of %s", len(intents), w.shelf.name)
 	return w.steps(
-		func() error { return w.note(ctx, intents) },
+		func() error { return w.note(ctx, there, intents) },
 		func() error { return w.b.remove(ctx, what, w.b.documents, w.shelf.home, whole) },
 		func() error { return w.b.remove(ctx, what, w.b.postings, w.shelf.home, postings) },
-		func() error { return w.note(ctx, done) },
+		func() error { return w.note(ctx, there, done) },
 	)
 }
 
@@ -333,7 +335,7 @@ func (w *writer) Finish(ctx context.Context, head sharedindex.Head) error {
 	}
 	var files, chunks int
 	var terms [lexical.NumFields]uint64
-	for path, e := range w.m.entries {
+	for path, e := range w.entries {
 		if e.state != stored {
 			return fmt.Errorf("finishing the publication of %s: %s is not written wholly: put or delete it again", w.shelf.name, path)
 		}
@@ -349,10 +351,9 @@ func (w *writer) Finish(ctx context.Context, head sharedindex.Head) error {
 	if head.Commit == "" {
 		return fmt.Errorf("finishing the publication of %s: no commit is named", w.shelf.name)
 	}
-	if err := w.shelf.compact(ctx, w.m); err != nil {
+	if err := w.log.compact(ctx, w.ledger); err != nil {
 		return err
 	}
-	w.log = ""
 	if err := w.usable(); err != nil {
 		return err
 	}
@@ -416,11 +417,11 @@ func (b *Backend) Remove(ctx context.Context, repository string) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	w.mu.Lock()
-	paths := make([]string, 0, len(w.m.entries))
-	for p := range w.m.entries {
+	paths := make([]string, 0, len(w.entries))
+	for p := range w.entries {
 		paths = append(paths, p)
 	}
-	none := w.head.Generation == 0 && w.m.root.Epoch == 0 && len(w.m.root.Logs) == 0
+	none := w.head.Generation == 0 && w.ledger.root.Epoch == 0 && len(w.ledger.root.Logs) == 0
 	w.mu.Unlock()
 	if none {
 		return fmt.Errorf("removing %s: %w", repository, sharedindex.ErrNoRepository)
@@ -436,7 +437,7 @@ func (b *Backend) Remove(ctx context.Context, repository string) (err error) {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	return w.shelf.drop(ctx, w.m)
+	return w.shelf.drop(ctx, w.ledger)
 }
 
 // objects are the document's own object and its postings.
