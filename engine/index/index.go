@@ -123,6 +123,7 @@ type Index struct {
 
 	recent recentVectors // of buffers
 
+	builders sync.Pool     // of *lexical.Builder, without documents
 	rechecks atomic.Uint64 // times that Covered was said to have changed
 
 	snapshot atomic.Pointer[Snapshot]

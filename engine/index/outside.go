@@ -43,6 +43,9 @@ type Outside struct {
 	lists []List
 }
 
+// maxBuilder is how large, in bytes, what a builder knows may be to be kept.
+const maxBuilder = 8 << 20
+
 // File is the file as snapshots show it.
 func (o *Outside) File() *File { return o.part.files[0].file }
 
@@ -69,7 +72,15 @@ func (ix *Index) Outside(ctx context.Context, files []OutsideFile) ([]*Outside, 
 	var wg sync.WaitGroup
 	for range min(len(files), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			words := lexical.NewBuilder(ix.tok) // what it learns of one file's words serves the next
+			words, _ := ix.builders.Get().(*lexical.Builder) // what it learns of one file's words serves the next
+			if words == nil {
+				words = lexical.NewBuilder(ix.tok)
+			}
+			defer func() {
+				if words.Size() < maxBuilder {
+					ix.builders.Put(words)
+				}
+			}()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(files) {

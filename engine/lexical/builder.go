@@ -23,6 +23,7 @@ type Builder struct {
 
 	terms  *table
 	chains []chain
+	used   []uint32 // terms with postings, each once
 	last   []uint32 // by term: 1 + the document of its last posting
 	placed []uint32 // by term: 1 + its place in hits, for the document at hand
 	pool   pool
@@ -279,6 +280,9 @@ func (b *Builder) flush(doc uint32) {
 		b.scratch = appendPosting(b.scratch[:0], doc-b.last[h.term], &h.tf)
 		b.last[h.term] = doc + 1
 		c := &b.chains[h.term]
+		if c.df == 0 {
+			b.used = append(b.used, h.term)
+		}
 		c.df++
 		b.pool.append(c, b.scratch)
 	}
@@ -308,14 +312,13 @@ func add16(a, b uint16) uint16 {
 // Build makes a segment of the documents added. The builder is empty afterwards, but
 // keeps its knowledge of runs and terms, so that the next segment costs less.
 func (b *Builder) Build() *Segment {
-	order := make([]sortKey, 0, len(b.chains))
+	order := make([]sortKey, len(b.used))
 	total := 0
-	for id := range b.chains {
-		if b.chains[id].n > 0 {
-			order = append(order, sortKey{prefix8(b.terms.at(uint32(id))), uint32(id)})
-			total += int(b.chains[id].n)
-		}
+	for i, id := range b.used {
+		order[i] = sortKey{prefix8(b.terms.at(id)), id}
+		total += int(b.chains[id].n)
 	}
+	b.used = b.used[:0]
 	slices.SortFunc(order, func(x, y sortKey) int {
 		if c := cmp.Compare(x.prefix, y.prefix); c != 0 {
 			return c
