@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // ledger is a map that is kept in the cluster: the manifest of a repository, the
@@ -28,15 +29,10 @@ type ledger struct {
 	records []int
 	// touched are the pages that are out of date for what is in the logs.
 	touched map[int]bool
-	// What the pages and all logs take.
-	pages [pages]size
-	logs  size
+	// What the pages and all logs take, in bytes before they are compressed.
+	pages [pages]int64
+	logs  int64
 }
-
-// size is what something takes: stored, and before it was compressed.
-type size struct{ stored, raw int64 }
-
-func (s *size) add(o size) { s.stored, s.raw = s.stored+o.stored, s.raw+o.raw }
 
 // pages is how many pages a ledger has.
 const pages = 64
@@ -73,10 +69,10 @@ func (l *ledger) live() (n int64) {
 }
 
 // total is what everything takes.
-func (l *ledger) total() size {
+func (l *ledger) total() int64 {
 	t := l.logs
 	for _, p := range l.pages {
-		t.add(p)
+		t += p
 	}
 	return t
 }
@@ -93,9 +89,9 @@ func (l *ledger) apply(changes []change) {
 }
 
 // logged takes in what a record of a log has.
-func (l *ledger) logged(changes []change, takes size) {
+func (l *ledger) logged(changes []change, takes int64) {
 	l.apply(changes)
-	l.logs.add(takes)
+	l.logs += takes
 	for _, c := range changes {
 		l.touched[pageOf(c.key)] = true
 	}
@@ -292,10 +288,10 @@ func (s shelf) loadOnce(ctx context.Context) (l *ledger, again bool, err error) 
 }
 
 // changes reads a page or a record of a log.
-func (s shelf) changes(ctx context.Context, id string) (c []change, takes size, missing bool, err error) {
+func (s shelf) changes(ctx context.Context, id string) (c []change, takes int64, missing bool, err error) {
 	content, there, err := s.content(ctx, id)
 	if err != nil || !there {
-		return nil, size{}, !there, err
+		return nil, 0, !there, err
 	}
 	r := reader{b: content}
 	b := r.block()
@@ -305,16 +301,16 @@ func (s shelf) changes(ctx context.Context, id string) (c []change, takes size, 
 		err = errDamaged
 	}
 	if err != nil {
-		return nil, size{}, false, fmt.Errorf("%s: object %s: %w", s.what(), id, err)
+		return nil, 0, false, fmt.Errorf("%s: object %s: %w", s.what(), id, err)
 	}
-	return c, size{int64(len(content)), int64(len(b))}, false, nil
+	return c, int64(len(b)), false, nil
 }
 
 // replay reads a log, several records at once, up to the first that is not there.
 func (s shelf) replay(ctx context.Context, log string, l *ledger) (records int, err error) {
 	for {
 		var parts [parallel][]change
-		var sizes [parallel]size
+		var sizes [parallel]int64
 		var missing [parallel]bool
 		// Most logs that are read are short.
 		n := min(1+records, parallel)
@@ -337,13 +333,13 @@ func (s shelf) replay(ctx context.Context, log string, l *ledger) (records int, 
 }
 
 // changesObject is an object of changes.
-func (s shelf) changesObject(id string, changes []change) (object, size, error) {
+func (s shelf) changesObject(id string, changes []change) (object, int64, error) {
 	raw := appendChanges(nil, changes)
 	content, err := appendBlock(nil, raw)
 	if err != nil {
-		return object{}, size{}, fmt.Errorf("writing the manifest of %s: %w", s.name, err)
+		return object{}, 0, fmt.Errorf("writing the manifest of %s: %w", s.name, err)
 	}
-	return s.object(id, content), size{int64(len(content)), int64(len(raw))}, nil
+	return s.object(id, content), int64(len(raw)), nil
 }
 
 // log is the end of a log that changes are written to.
@@ -353,9 +349,9 @@ type log struct {
 	name   string // "" before the log is begun
 }
 
-// add writes changes and takes them into l. After an error it is to be called again,
-// or nothing more is to be written.
-func (g *log) add(ctx context.Context, l *ledger, changes []change) error {
+// add writes changes and takes them into l, with readers locked out; before, which
+// may be nil, is called then as well. One writes at a time.
+func (g *log) add(ctx context.Context, l *ledger, changes []change, readers sync.Locker, before func([]change)) error {
 	if g.name == "" {
 		name := fmt.Sprintf("%s.%d", g.writer, l.root.Epoch)
 		next := l.root
@@ -363,7 +359,9 @@ func (g *log) add(ctx context.Context, l *ledger, changes []change) error {
 		if err := g.putRoot(ctx, &next); err != nil {
 			return err
 		}
+		readers.Lock()
 		l.root, l.records, g.name = next, append(l.records, 0), name
+		readers.Unlock()
 	}
 	last := len(l.records) - 1
 	o, takes, err := g.changesObject(g.recordID(g.name, l.records[last]), changes)
@@ -373,15 +371,20 @@ func (g *log) add(ctx context.Context, l *ledger, changes []change) error {
 	if err := g.write(ctx, o); err != nil {
 		return err
 	}
+	readers.Lock()
+	defer readers.Unlock()
+	if before != nil {
+		before(changes)
+	}
 	l.records[last]++
 	l.logged(changes, takes)
 	return nil
 }
 
 // compact compacts the ledger; what comes then is written to a new log.
-func (g *log) compact(ctx context.Context, l *ledger) error {
+func (g *log) compact(ctx context.Context, l *ledger, readers sync.Locker) error {
 	epoch := l.root.Epoch
-	err := g.shelf.compact(ctx, l)
+	err := g.shelf.compact(ctx, l, readers)
 	if l.root.Epoch != epoch {
 		g.name = ""
 	}
@@ -395,7 +398,7 @@ func (s shelf) putRoot(ctx context.Context, r *root) error {
 
 // compact writes the pages on which something changed, the root, and deletes
 // what they replace. After an error the old root holds still, or the new one.
-func (s shelf) compact(ctx context.Context, l *ledger) error {
+func (s shelf) compact(ctx context.Context, l *ledger, readers sync.Locker) error {
 	next := root{Pages: l.root.Pages, Epoch: l.root.Epoch + 1, Garbage: slices.Clone(l.root.Garbage)}
 	by := map[int][]change{}
 	for key, value := range l.values {
@@ -409,7 +412,7 @@ func (s shelf) compact(ctx context.Context, l *ledger) error {
 		if old := l.root.Pages[p]; old != 0 {
 			next.Garbage = append(next.Garbage, s.pageID(p, old))
 		}
-		next.Pages[p], sizes[p] = 0, size{}
+		next.Pages[p], sizes[p] = 0, 0
 		if len(by[p]) == 0 {
 			continue
 		}
@@ -433,8 +436,10 @@ func (s shelf) compact(ctx context.Context, l *ledger) error {
 	if err := s.putRoot(ctx, &next); err != nil {
 		return err
 	}
-	l.root, l.records, l.pages, l.logs = next, nil, sizes, size{}
+	readers.Lock()
+	l.root, l.records, l.pages, l.logs = next, nil, sizes, 0
 	clear(l.touched)
+	readers.Unlock()
 	return s.sweep(ctx, l)
 }
 
@@ -469,3 +474,9 @@ func (s shelf) drop(ctx context.Context, l *ledger) error {
 	}
 	return s.remove(ctx, "removing the manifest of "+s.name, s.state, s.home, []string{s.rootID()})
 }
+
+// unlocked is for a ledger that nobody else reads.
+type unlocked struct{}
+
+func (unlocked) Lock()   {}
+func (unlocked) Unlock() {}

@@ -175,7 +175,7 @@ func (w *writer) note(ctx context.Context, paths []string, entries []entry) erro
 	if err := w.usable(); err != nil {
 		return err
 	}
-	if err := w.log.add(ctx, w.ledger, changes); err != nil {
+	if err := w.log.add(ctx, w.ledger, changes, unlocked{}, nil); err != nil {
 		return err
 	}
 	for i, e := range entries {
@@ -351,7 +351,7 @@ func (w *writer) Finish(ctx context.Context, head sharedindex.Head) error {
 	if head.Commit == "" {
 		return fmt.Errorf("finishing the publication of %s: no commit is named", w.shelf.name)
 	}
-	if err := w.log.compact(ctx, w.ledger); err != nil {
+	if err := w.log.compact(ctx, w.ledger, unlocked{}); err != nil {
 		return err
 	}
 	if err := w.usable(); err != nil {
