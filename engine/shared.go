@@ -111,7 +111,7 @@ type sharedIndex struct {
 // openShared begins to read the shared index, where one is set. A wrong setting is a
 // notice: the workspace is then indexed here.
 func (e *Engine) openShared(ctx context.Context, s config.Settings, roots []file.Root, o *opened, iopts *index.Options) error {
-	if !hasShared(s) {
+	if !hasShared(s) || e.opts.OpenShared == nil {
 		return nil
 	}
 	bad := func(err error) error {
@@ -197,9 +197,12 @@ func (sh *sharedIndex) opened(ix *index.Index) {
 }
 
 // covered implements index.Options.Covered.
-func (sh *sharedIndex) covered(root file.Root, rel string, hash file.Hash) bool {
+func (sh *sharedIndex) covered(root file.Root, rel string, hash file.Hash) (covered, known bool) {
 	name, ok := sh.names[filepath.Clean(root.Dir)]
-	return ok && sh.reader.Covered(name, rel, hash)
+	if !ok {
+		return false, true
+	}
+	return sh.reader.Covered(name, rel, hash)
 }
 
 // prepare implements sharedindex.ReaderOptions.Prepare.

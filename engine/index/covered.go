@@ -8,9 +8,17 @@ import (
 	"coderag-ls/engine/file"
 )
 
-// covered asks Options.Covered.
-func (ix *Index) covered(r *root, rel string, hash file.Hash) bool {
-	return ix.opts.Covered != nil && ix.opts.Covered(r.Root, rel, hash)
+// covered asks Options.Covered of a file with that hash; before is what is known of
+// it.
+func (ix *Index) covered(r *root, rel string, hash file.Hash, before known) bool {
+	if ix.opts.Covered == nil {
+		return false
+	}
+	covered, told := ix.opts.Covered(r.Root, rel, hash)
+	if !told {
+		return before.covered() && before.hash == hash
+	}
+	return covered
 }
 
 // Covers reports whether a file (by its workspace path) is found through the
@@ -71,7 +79,7 @@ func (ix *Index) recheck(r *root, rels iter.Seq[string]) int {
 		r.mu.Lock()
 		k, have := r.known.get(rel)
 		r.mu.Unlock()
-		if !have || k.leftOut() || k.covered() == ix.covered(r, rel, k.hash) {
+		if !have || k.leftOut() || k.covered() == ix.covered(r, rel, k.hash, k) {
 			continue
 		}
 		it := item{root: r, rel: rel}

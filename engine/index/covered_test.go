@@ -20,13 +20,14 @@ func keysOf[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
 type published struct {
 	mu    gosync.Mutex
 	files map[string]file.Hash
+	away  bool
 }
 
-func (p *published) covered(_ file.Root, rel string, hash file.Hash) bool {
+func (p *published) covered(_ file.Root, rel string, hash file.Hash) (covered, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h, ok := p.files[rel]
-	return ok && h == hash
+	return ok && h == hash && !p.away, !p.away
 }
 
 func (p *published) put(path, content string) {
@@ -51,7 +52,7 @@ func TestCovered(t *testing.T) {
 	w := newWorkspace(t, files)
 	reads := map[string]int{}
 	var mu gosync.Mutex
-	open := func(covered func(file.Root, string, file.Hash) bool) *index.Index {
+	open := func(covered func(file.Root, string, file.Hash) (bool, bool)) *index.Index {
 		t.Helper()
 		clear(reads)
 		opts := w.options(w.cache)
@@ -149,6 +150,28 @@ func TestCovered(t *testing.T) {
 	if c := ix.Status(ix.Snapshot()).Counters; c.Embedded != 0 {
 		t.Errorf("a restart embeds: %+v", c)
 	}
+	closeIndex(t, ix)
+
+	// Nor does one while the shared index is away; what changes is indexed.
+	p.away = true
+	ix = open(p.covered)
+	if n := ix.Recheck(); n != 0 {
+		t.Errorf("%d files are looked at while nobody knows", n)
+	}
+	check(ix, 2)
+	w.write("pkg/f8.go", "package pkg\n\nfunc Offline() {}\n")
+	ix.Touch("change", []string{w.abs("pkg/f8.go")}, false)
+	sync(t, ix, false)
+	check(ix, 3)
+	w.write("pkg/f8.go", files["pkg/f8.go"])
+	ix.Touch("change", []string{w.abs("pkg/f8.go")}, false)
+	sync(t, ix, false)
+	check(ix, 3) // nobody says that it is what is published
+	p.away = false
+	ix.Recheck()
+	sync(t, ix, false)
+	check(ix, 2)
+
 	// A file that is deleted is not covered.
 	if err := os.Remove(w.abs("pkg/f7.go")); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func (w *worker) glanceAt(ctx context.Context, it *item) error {
 		it.glanced = wordless // its own turn tells why
 		return nil
 	}
-	if w.ix.covered(r, it.rel, content.Hash) {
+	if w.ix.covered(r, it.rel, content.Hash, known{}) {
 		it.glanced = wordless
 		return nil
 	}

@@ -67,9 +67,10 @@ type Options struct {
 	// LowPriority has workers run on threads that the system does less for.
 	LowPriority bool
 	// Covered says that the shared index holds a file with that hash, so that the file need
-	// not be indexed here. It is called by workers, often, and must not block. nil
+	// not be indexed here. Where that is not known, as it is not while nobody answers, what was known
+	// before holds. It is called by workers, often, and must not block. nil
 	// for never. When it comes to say otherwise, call Recheck.
-	Covered func(root file.Root, rel string, hash file.Hash) bool
+	Covered func(root file.Root, rel string, hash file.Hash) (covered, known bool)
 	// NoGit does not ask git which files were edited last.
 	NoGit bool
 	// Relieve is called between files; it may block until memory is free. May be

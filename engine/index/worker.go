@@ -189,7 +189,7 @@ func (w *worker) look(ctx context.Context, it *item) error {
 		return err
 	}
 	version := w.ix.chunkVersion()
-	covered := w.ix.covered(r, rel, content.Hash)
+	covered := w.ix.covered(r, rel, content.Hash, before)
 	if have && covered == before.covered() && !it.force && before.hash == content.Hash && before.chunkVersion == version && !r.isUnwritten(rel) {
 		if w.restat(rel, content, before) {
 			return nil

@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	// headsFresh is how old what is known of the published repositories may be when
-	// something is asked; nothing is read while nothing asks.
+	// headsFresh is ReaderOptions.Fresh; nothing is read while nothing asks.
 	headsFresh = 10 * time.Second
 	// loadTimeout is how long reading heads and manifests in the background may take.
 	loadTimeout = 2 * time.Minute
+	// leastLook is the least that an index that is away gets to answer.
+	leastLook = time.Second
 	// firstProbe and lastProbe bound the pauses between looks at an index that is away.
 	firstProbe, lastProbe = 250 * time.Millisecond, 30 * time.Second
 )
@@ -34,6 +35,9 @@ type ReaderOptions struct {
 	Own []string
 	// Others reports whether another repository is searched, too.
 	Others func(repository string) bool
+	// Fresh is how old what is known of the published repositories may be when something is
+	// asked; 0 for ten seconds.
+	Fresh time.Duration
 	// Timeout bounds one question.
 	Timeout time.Duration
 	// CacheBytes bounds the memory for what was read last.
@@ -104,6 +108,9 @@ func NewReader(ctx context.Context, o ReaderOptions) *Reader {
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
+	if r.o.Fresh <= 0 {
+		r.o.Fresh = headsFresh
+	}
 	r.run, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	r.refresh()
 	return r
@@ -141,16 +148,16 @@ func (r *Reader) Loaded(ctx context.Context) {
 }
 
 // Covered reports whether an own repository has a file with this text, so that it is found
-// through the shared index.
-func (r *Reader) Covered(repository, path string, hash file.Hash) bool {
+// through the shared index. known is false until what is published was read once.
+func (r *Reader) Covered(repository, path string, hash file.Hash) (covered, known bool) {
 	r.mu.Lock()
-	m := r.manifests[repository]
+	m, known := r.manifests[repository], !r.loaded.IsZero()
 	r.mu.Unlock()
 	if m == nil {
-		return false
+		return false, known
 	}
 	have, ok := m.files[path]
-	return ok && have == hash
+	return ok && have == hash, known
 }
 
 // Forget lets go of the files that were read.
@@ -273,7 +280,7 @@ func (r *Reader) choose(all []Head) []Head {
 // lasts. What is known before is good enough where they are late.
 func (r *Reader) fresh(ctx context.Context) {
 	r.mu.Lock()
-	old := time.Since(r.loaded) > headsFresh
+	old := time.Since(r.loaded) > r.o.Fresh
 	first := r.loaded.IsZero()
 	r.mu.Unlock()
 	if !old {
@@ -323,9 +330,7 @@ func (r *Reader) probe() {
 			return
 		case <-timer.C:
 		}
-		ctx, cancel := context.WithTimeout(r.run, max(r.o.Timeout, loadTimeout))
-		err := r.load(ctx)
-		cancel()
+		err := r.look()
 		if r.run.Err() != nil {
 			return
 		}
@@ -340,6 +345,22 @@ func (r *Reader) probe() {
 			return
 		}
 	}
+}
+
+// look reads what is published, where the index answers about as fast as questions need it to.
+func (r *Reader) look() error {
+	ctx, cancel := context.WithTimeout(r.run, max(2*r.o.Timeout, leastLook))
+	b, err := r.backend(ctx, r.o.Edition)
+	if err == nil {
+		_, err = b.Heads(ctx)
+	}
+	cancel()
+	if err != nil {
+		return err
+	}
+	ctx, cancel = context.WithTimeout(r.run, loadTimeout)
+	defer cancel()
+	return r.load(ctx)
 }
 
 // away is why the index does not take part, nil where it does.
