@@ -85,6 +85,9 @@ type Analysis struct {
 	// Doing: the question is how or where something is done, which code that
 	// does something answers and the declaration of a type does not.
 	Doing bool
+	// Change: a change of the program is asked for, which happens where it runs
+	// and not where it is documented.
+	Change bool
 	// Terms are the lexical terms, expansions included.
 	Terms []lexical.Term
 	// Stems are the distinct stems of the question's content words, in order,
@@ -180,6 +183,7 @@ func (an *Analyzer) analyze(q string, vocab Vocabulary) Analysis {
 	a.Languages, a.Kinds, a.Wants, a.Sought = hints(heading(q))
 	a.HowTo = reHowTo.MatchString(q)
 	a.Doing = reDoing.MatchString(q)
+	a.Change = asksForChange(heading(q), len(a.Scope) > 0)
 	a.Cleaned = clean(q)
 	if len(a.Names) == 0 {
 		a.Names = spelledOut(a.Cleaned, vocab)

@@ -90,6 +90,7 @@ const (
 	fTitleTopZ // fLexTop of the title of a longer text, standardised; 0 where it is the whole text
 	fScope     // share of the stems of the part of the project that the text begins with in the path
 	fScopeNear // the same in the names of the file and its directory
+	fAside     // a change is asked for, and the file says of the program what it does elsewhere
 	numFeatures
 )
 
@@ -98,7 +99,7 @@ var featureNames = [numFeatures]string{"lexMax", "lexTop", "lexRank", "lexCover"
 	"slowMax", "slowTop", "slowRank", "slowRaw", "slowMean", "slowPath", "rrf", "baseQ", "baseCover", "basePrefix", "dirQ", "defExact", "defRare", "defBest", "defCapital", "defWord", "defOverlap",
 	"defMain", "pathNamed", "test", "legacy", "tooling", "reexport", "example", "docs", "generated", "vendored", "markdown", "changelog", "data", "language", "kind", "wanted", "logChunks", "lexLong", "vecLong",
 	"contentMax", "contentMean", "contentFirst", "contentWhole", "lexTopZ", "contentMeanZ", "contentWholeZ",
-	"slowContentMax", "slowContentMean", "slowContentFirst", "slowContentWhole", "slowContentMeanZ", "slowContentWholeZ", "slowMeanZ", "titleTopZ", "scope", "scopeNear"}
+	"slowContentMax", "slowContentMean", "slowContentFirst", "slowContentWhole", "slowContentMeanZ", "slowContentWholeZ", "slowMeanZ", "titleTopZ", "scope", "scopeNear", "aside"}
 
 // FeatureNames returns the names of the features, in order.
 func FeatureNames() []string { return featureNames[:] }
@@ -424,6 +425,26 @@ func tooling(p string) bool {
 	return false
 }
 
+// declares reports whether a file only declares the types of what another one does.
+func declares(p string) bool {
+	for _, ext := range [...]string{".d.ts", ".d.cts", ".d.mts", ".pyi", ".rbi"} {
+		if strings.HasSuffix(lower(p), ext) {
+			return true
+		}
+	}
+	return false
+}
+
+// asksTypes reports whether the question has a word of declaring types.
+func (r *ranking) asksTypes() bool {
+	for _, s := range [...]string{"type", "typescript", "declar", "definit", "stub", "signatur", "annot"} {
+		if r.terms.stems[s] {
+			return true
+		}
+	}
+	return false
+}
+
 // asksTooling reports whether the question has a word of building, checking or
 // releasing.
 func (r *ranking) asksTooling() bool {
@@ -569,6 +590,9 @@ func (r *ranking) kindFeatures(c *candidate) {
 	set(fLegacy, legacy(c.file.Rel), r.terms.stems["legaci"] || r.terms.stems["deprec"] || r.terms.stems["compat"] || r.terms.stems["v1"])
 	set(fTooling, tooling(c.file.Rel), w.Config || r.asksTooling())
 	set(fReexport, indexName(stem(c.file.Rel)), false)
+	if r.an.Change && (f[fExample]+f[fDocs]+f[fMarkdown]+f[fChangelog]+f[fData]+f[fLegacy] > 0 || declares(c.file.Rel) && !r.asksTypes()) {
+		f[fAside] = 1
+	}
 	docs := class.SourceType == file.Markdown || class.Docs
 	if so := r.an.Sought; so.Tests && class.Test || so.Docs && docs || so.Examples && class.Example || w.Config && class.SourceType == file.Text && !docs || w.Generated && class.Generated || w.Vendored && class.Vendored {
 		f[fWanted] = 1

@@ -291,11 +291,10 @@ func (r *ranking) answers() {
 		weight = lexicalAnswerWeight
 	}
 	for i, c := range r.cands {
-		if i < passageFiles {
-			c.score += weight * (c.answer - most)
-		} else {
-			c.score += weight * (least - most)
+		if i >= passageFiles {
+			c.answer = least
 		}
+		c.score += weight * (c.answer - most)
 	}
 	r.sort(first)
 }
@@ -313,6 +312,9 @@ type FileScore struct {
 	File     *index.File
 	Score    float64
 	Features Features
+	// Answer is the score of the best passage where the file's were compared, else
+	// the least of those that were.
+	Answer float64
 	// Passages are the file's chunks in line order, where Input.Passages asks for
 	// them.
 	Passages []PassageScore
@@ -321,7 +323,7 @@ type FileScore struct {
 func (r *ranking) files() []FileScore {
 	out := make([]FileScore, len(r.cands))
 	for i, c := range r.cands {
-		out[i] = FileScore{File: c.file, Score: c.score, Features: c.features}
+		out[i] = FileScore{File: c.file, Score: c.score, Features: c.features, Answer: c.answer}
 		if r.in.Passages && c.compared {
 			f := r.newFilePassages(r.workers[0], c)
 			at := r.placeOf(c, i+1)

@@ -42,3 +42,34 @@ func TestC7Title(t *testing.T) {
 		t.Errorf("the second file leads by %v where the title is about it, by %v where it is not", of, other)
 	}
 }
+
+// TestC7Change: who asks for a change is led to what runs, though the manual and the
+// declarations say it in the same words; who asks what is told there, to those.
+func TestC7Change(t *testing.T) {
+	w := searchtest.New(t, map[string]string{
+		"lib/upload.js":    "// Sends a form with credentials.\nexport function upload(form, options) {\n  const request = open(options);\n  request.credentials = options.withCredentials;\n  return request.send(form);\n}\n",
+		"index.d.ts":       "export interface UploadOptions {\n  /** Sends the upload with credentials. */\n  withCredentials?: boolean;\n}\nexport function upload(form: Form, options: UploadOptions): Promise<void>;\n",
+		"docs/upload.md":   "# Upload\n\n## Credentials of an upload\n\nSet `withCredentials` to send the upload with credentials. Credentials of an upload are off.\n",
+		"lib/unrelated.js": "export function shuffle(cards) {\n  return cards.sort(() => Math.random() - 0.5);\n}\n",
+	})
+	// behind is by how much a file is behind the code.
+	behind := func(q, path string) (by float64) {
+		for _, f := range w.Search(w.Input(q)).Files {
+			switch f.File.Path {
+			case "lib/upload.js":
+				by += f.Score
+			case path:
+				by -= f.Score
+			}
+		}
+		return by
+	}
+	for _, path := range []string{"docs/upload.md", "index.d.ts"} {
+		if of, other := behind("Fix credentials of an upload", path), behind("credentials of an upload", path); of < other+1 {
+			t.Errorf("%s is behind by %v where a change is asked for, by %v where none is", path, of, other)
+		}
+	}
+	if got := behind("Fix what the documentation says about credentials of an upload", "docs/upload.md"); got > 0 {
+		t.Errorf("the documentation is behind by %v where it is to be changed", got)
+	}
+}

@@ -10,7 +10,8 @@
 //	#  suite  project  question's id  number of right files  category
 //
 // and, for each candidate file, a line of blanks: 1 for a right file or 0, and the
-// features' values.
+// features' values. Behind the ranking's features stands "answer", which is the
+// best passage's score (search.FileScore.Answer).
 package main
 
 import (
@@ -54,7 +55,7 @@ func run(ctx context.Context, suites []string, out io.Writer) error {
 		return err
 	}
 	d := &dumper{model: model, tok: lexical.NewTokenizer(), w: bufio.NewWriter(out)}
-	d.list(search.FeatureNames())
+	d.list(append(search.FeatureNames(), "answer"))
 	for _, dir := range suites {
 		s, err := eval.Load(dir)
 		if err != nil {
@@ -147,7 +148,7 @@ func (d *dumper) folder(ctx context.Context, s *eval.Suite, at string, questions
 			for _, x := range f.Features {
 				fmt.Fprintf(d.w, " %.4g", x)
 			}
-			d.w.WriteByte('\n')
+			fmt.Fprintf(d.w, " %.4g\n", f.Answer)
 		}
 	}
 	return nil

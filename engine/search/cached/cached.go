@@ -75,7 +75,8 @@ func newMeaning(q Question) (key Key, ok bool) {
 		Kinds            any
 		Wants, Sought    query.Wants
 		HowTo, Doing     bool
-	}{a.Intent, a.Entities, a.Names, a.Languages, a.Kinds, a.Wants, a.Sought, a.HowTo, a.Doing})
+		Change           bool
+	}{a.Intent, a.Entities, a.Names, a.Languages, a.Kinds, a.Wants, a.Sought, a.HowTo, a.Doing, a.Change})
 }
 
 // newKey takes every field of the search, whatever is added to it.
