@@ -77,7 +77,9 @@ var layers = []layer{
 	{"internal/gen", []string{"engine/config"}, "reads the rest as source"},
 	{"internal/bench", []string{"assist", "engine", "engine/...", "lsp", "lsp/lsptest"}, "measures, also what an editor sees"},
 	{"internal/e2e", []string{"engine", "engine/..."}, "asks as a client does"},
+	{"internal/sharedbench", []string{"engine/...", "internal/fitindex", "internal/sharedcluster"}, "publishes without the program, measures the engine's nodes"},
 	{"internal/sharedcluster/...", []string{"internal/sharedcluster"}, "the engine's nodes, whatever they are asked"},
+	{"internal/e2e/shared", nil, "tests only"},
 	{"internal/soak", []string{"engine/wire", "lsp", "lsp/lsptest"}, "asks as a client does"},
 	{"internal/archtest", nil, ""},
 }

@@ -168,7 +168,7 @@ func (c *Cluster) Leader(ctx context.Context) (*Node, error) {
 	var last error
 	for {
 		for _, n := range c.Nodes {
-			if !n.running() {
+			if !n.Running() {
 				continue
 			}
 			var stats struct {
@@ -216,12 +216,15 @@ func (c *Cluster) Logs(bytes int) error {
 // URL is where the node's API is.
 func (n *Node) URL() string { return "http://" + n.Address + ":" + strconv.Itoa(port) }
 
+// Dir is where the node keeps its data.
+func (n *Node) Dir() string { return n.dir }
+
 // Pid is the number of the node's process.
 func (n *Node) Pid() int { return n.cmd.Process.Pid }
 
 // Restart starts the node's process; it is not ready yet ([Node.Await], [Cluster.Await]).
 func (n *Node) Restart() error {
-	if n.running() {
+	if n.Running() {
 		return fmt.Errorf("%s runs already", n.Name)
 	}
 	log, err := os.OpenFile(n.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -244,7 +247,8 @@ func (n *Node) Restart() error {
 	return nil
 }
 
-func (n *Node) running() bool {
+// Running reports whether the node has a process.
+func (n *Node) Running() bool {
 	if n.cmd == nil {
 		return false
 	}
@@ -258,7 +262,7 @@ func (n *Node) running() bool {
 
 // Kill ends the node's process as kill -9 does, and returns when it is gone.
 func (n *Node) Kill() error {
-	if !n.running() {
+	if !n.Running() {
 		return nil
 	}
 	if err := n.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -271,7 +275,7 @@ func (n *Node) Kill() error {
 // Stop ends the node's process as an operator does, and returns when it is
 // gone.
 func (n *Node) Stop(ctx context.Context) error {
-	if !n.running() {
+	if !n.Running() {
 		return nil
 	}
 	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -3,7 +3,7 @@
 //
 //	CODERAG_SHARED_ENGINE=.cache/weaviate/weaviate-server go run ./internal/sharedcluster/run go test ./engine/store/weaviate
 //
-// The command finds the cluster in CODERAG_SHARED_ENDPOINTS, CODERAG_SHARED_KEY
+// The command finds the cluster in CODERAG_SHARED_ENDPOINTS, CODERAG_SHARED_API_KEY
 // and CODERAG_SHARED_READER_KEY. It reaches nothing but the cluster.
 package main
 

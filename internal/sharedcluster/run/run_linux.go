@@ -47,7 +47,7 @@ func run(nodes, memory int, dir string, args []string) (code int, err error) {
 	// A cluster of the command's own would be in namespaces of its own again.
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CODERAG_SHARED_INSIDE=") }),
 		"CODERAG_SHARED_ENDPOINTS="+strings.Join(c.Endpoints(), ","),
-		"CODERAG_SHARED_KEY="+sharedcluster.AdminKey,
+		"CODERAG_SHARED_API_KEY="+sharedcluster.AdminKey,
 		"CODERAG_SHARED_READER_KEY="+sharedcluster.ReaderKey,
 		"CODERAG_SHARED_PIDS="+pids(c),
 		"CODERAG_SHARED_DIR="+dir,
