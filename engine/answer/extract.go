@@ -77,7 +77,7 @@ func Extract(ctx context.Context, in Input) (Answer, error) {
 	if m.room <= 0 {
 		m.room = config.Default().Answer.MaxCitations
 	}
-	m.asked = newAsked(in.Tokenizer, in.Snapshot.Parts(), in.Snapshot.Len(), in.Analysis.Terms, in.Analysis.Names)
+	m.asked = newAsked(in.Tokenizer, in.Snapshot, in.Analysis.Terms, in.Analysis.Names)
 	hits := m.standing(ctx, in.Result.Hits)
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err

@@ -26,10 +26,11 @@ type asked struct {
 	names map[string]bool    // exact terms of the names
 }
 
-func newAsked(tok *lexical.Tokenizer, parts []lexical.Part, docs int, terms []lexical.Term, names []string) *asked {
+func newAsked(tok *lexical.Tokenizer, snap *index.Snapshot, terms []lexical.Term, names []string) *asked {
+	parts, background, docs := snap.Parts(), snap.Background(), snap.Corpus()
 	a := &asked{tok: tok, stems: map[string]float64{}, names: map[string]bool{}}
 	for _, t := range terms {
-		df := lexical.DF(parts, t.Text)
+		df := background.DFIn(parts, t.Text)
 		a.stems[t.Text] = t.Weight * rarity(df, docs)
 	}
 	for _, n := range names {

@@ -209,3 +209,12 @@ func (s *Snapshot) Local() *Snapshot {
 // Background returns the statistics that documents beside the snapshot's own are
 // a sample of, nil where there are none.
 func (s *Snapshot) Background() *lexical.Background { return s.background }
+
+// Corpus is the number of documents that statistics count: the snapshot's own and
+// those that documents beside them are a sample of.
+func (s *Snapshot) Corpus() int {
+	if s.background == nil {
+		return s.docs
+	}
+	return s.Local().docs + s.background.Docs
+}
