@@ -44,6 +44,14 @@ func (v *View) Excerpt(ctx context.Context, p wire.ExcerptParams) (wire.ExcerptR
 			}
 		}
 	}
+	if st.shared != nil {
+		_, rel, _ := strings.Cut(name, ":")
+		if abs, ok := st.shared.sh.copies.resolve(name); ok && !omit.Match(rel) { // of another repository, cited before
+			if content, ok := st.view.Read(ctx, abs); ok {
+				return excerpt(text.New(content), name, abs, p)
+			}
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return wire.ExcerptResult{}, err
 	}

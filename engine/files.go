@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/tree"
@@ -25,5 +27,12 @@ func (v *View) Tree(ctx context.Context, p wire.TreeParams) (wire.TreeResult, er
 			paths = append(paths, f.Path)
 		}
 	}
+	for path := range st.ix.Covered() { // found through the shared index
+		_, rest, _ := strings.Cut(path, "/")
+		if st.snap.File(path) == nil && !omit.Match(path) && (rest == "" || !omit.Match(rest)) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
 	return wire.TreeResult{Tree: tree.Build(paths, p.Tokens)}, nil
 }
