@@ -9,7 +9,7 @@ import (
 	"coderag-ls/engine/sharedindex"
 )
 
-const repo = `github.com/acme/"quoted" ünïcode\back`
+const repo = "github.com/acme/it's-ünïcode{}[]$%日本"
 
 func scope(repositories ...string) sharedindex.Scope {
 	return sharedindex.Scope{Repositories: repositories}

@@ -18,3 +18,5 @@ func opener(t *testing.T) sharedindextest.Opener {
 }
 
 func TestSearchConformance(t *testing.T) { sharedindextest.RunSearch(t, opener(t)) }
+
+func TestConformance(t *testing.T) { sharedindextest.Run(t, opener(t)) }

@@ -44,7 +44,7 @@ const settle = 150 * time.Millisecond
 
 // A lease is renewed several times in its duration, and given up by its holder
 // before others may take it.
-func (s shelf) renewal() time.Duration { return s.options.Lease / 5 }
+func (s shelf) renewal() time.Duration { return s.options.Lease / 10 }
 func (s shelf) valid() time.Duration   { return s.options.Lease * 3 / 5 }
 
 func (s shelf) leaseID() string { return id("lease", s.scope, s.name) }

@@ -27,6 +27,8 @@ type ledger struct {
 	values map[string]string
 	// records is how many records the logs have, in the order of root.Logs.
 	records []int
+	// from is the log that what is not in a page yet comes from.
+	from map[string]string
 	// touched are the pages that are out of date for what is in the logs.
 	touched map[int]bool
 	// What the pages and all logs take, in bytes before they are compressed.
@@ -58,7 +60,9 @@ type change struct {
 // size is about what it takes before it is compressed.
 func (c *change) size() int64 { return int64(len(c.key) + len(c.value) + 4) }
 
-func newLedger() *ledger { return &ledger{values: map[string]string{}, touched: map[int]bool{}} }
+func newLedger() *ledger {
+	return &ledger{values: map[string]string{}, from: map[string]string{}, touched: map[int]bool{}}
+}
 
 // live is what all values take, before they are compressed.
 func (l *ledger) live() (n int64) {
@@ -89,11 +93,12 @@ func (l *ledger) apply(changes []change) {
 }
 
 // logged takes in what a record of a log has.
-func (l *ledger) logged(changes []change, takes int64) {
+func (l *ledger) logged(log string, changes []change, takes int64) {
 	l.apply(changes)
 	l.logs += takes
 	for _, c := range changes {
 		l.touched[pageOf(c.key)] = true
+		l.from[c.key] = log
 	}
 }
 
@@ -326,7 +331,7 @@ func (s shelf) replay(ctx context.Context, log string, l *ledger) (records int, 
 			if missing[i] {
 				return records + i, nil
 			}
-			l.logged(parts[i], sizes[i])
+			l.logged(log, parts[i], sizes[i])
 		}
 		records += n
 	}
@@ -377,7 +382,7 @@ func (g *log) add(ctx context.Context, l *ledger, changes []change, readers sync
 		before(changes)
 	}
 	l.records[last]++
-	l.logged(changes, takes)
+	l.logged(g.name, changes, takes)
 	return nil
 }
 
@@ -439,6 +444,7 @@ func (s shelf) compact(ctx context.Context, l *ledger, readers sync.Locker) erro
 	readers.Lock()
 	l.root, l.records, l.pages, l.logs = next, nil, sizes, 0
 	clear(l.touched)
+	clear(l.from)
 	readers.Unlock()
 	return s.sweep(ctx, l)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/lexical"
@@ -25,15 +26,19 @@ const (
 // entry is a document in a repository's manifest, which is a ledger by path.
 type entry struct {
 	state  state
-	hash   file.Hash
 	chunks int // postings, or the most that there may be
-	terms  [lexical.NumFields]uint64
+	// hash and whole are the document's hash and postings; of a pending one those
+	// that it had before, zero where it was not there.
+	hash  file.Hash
+	whole int
+	terms [lexical.NumFields]uint64
 }
 
-// value encodes an entry: state, hash, chunks, terms.
+// value encodes an entry: state, hash, chunks, whole, terms.
 func (e *entry) value() string {
 	b := append([]byte{byte(e.state)}, e.hash[:]...)
 	b = binary.AppendUvarint(b, uint64(e.chunks))
+	b = binary.AppendUvarint(b, uint64(e.whole))
 	for _, n := range e.terms {
 		b = binary.AppendUvarint(b, n)
 	}
@@ -50,11 +55,21 @@ func decodeEntry(value string) (entry, error) {
 	}
 	e.state = state(kind[0])
 	copy(e.hash[:], hash)
-	e.chunks = int(min(r.uint(), 1<<31-1))
+	e.chunks, e.whole = int(min(r.uint(), 1<<31-1)), int(min(r.uint(), 1<<31-1))
 	for f := range e.terms {
 		e.terms[f] = r.uint()
 	}
 	return e, r.done()
+}
+
+// begun is the entry while the document is replaced, or removed, by one of so many
+// chunks.
+func (e *entry) begun(chunks int) entry {
+	next := entry{state: pending, chunks: max(e.chunks, chunks)}
+	if e.state == stored {
+		next.hash, next.whole = e.hash, e.whole
+	}
+	return next
 }
 
 func (b *Backend) shelf(repository string) shelf {
@@ -62,19 +77,36 @@ func (b *Backend) shelf(repository string) shelf {
 }
 
 // Manifest calls fn with every document of a repository. One that is being
-// written, or was when a publisher died, has no hash.
+// replaced is told as it was before. One that a publisher has left half written has no hash, so
+// that it is written again or removed, and is held to be there by nobody.
 func (b *Backend) Manifest(ctx context.Context, repository string, fn func(sharedindex.Entry) error) error {
 	s := b.shelf(repository)
 	l, err := s.load(ctx)
 	if err != nil || l == nil {
 		return err
 	}
+	var writer *held
+	asked := false
 	for path, value := range l.values {
 		e, err := decodeEntry(value)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", s.what(), path, err)
 		}
-		if err := fn(sharedindex.Entry{Path: path, Hash: e.hash, Chunks: e.chunks}); err != nil {
+		is := sharedindex.Entry{Path: path, Hash: e.hash, Chunks: e.whole}
+		if e.state == pending {
+			if !asked {
+				if writer, err = s.holder(ctx); err != nil {
+					return err
+				}
+				asked = true
+			}
+			if writer == nil || !strings.HasPrefix(l.from[path], writer.token) {
+				is.Hash, is.Chunks = file.Hash{}, e.chunks
+			} else if e.hash == (file.Hash{}) {
+				continue // it is not there yet
+			}
+		}
+		if err := fn(is); err != nil {
 			return err
 		}
 	}

@@ -125,7 +125,7 @@ type Options struct {
 	// that have yet to be made; "" for HNSW and Rotational.
 	VectorIndex, Quantization string
 	// Lease is how long a publisher that is not heard of keeps its repository,
-	// as measured by whoever waits for it; it renews its lease five
+	// as measured by whoever waits for it; it renews its lease ten
 	// times as often. 0 for 15 s. All publishers should have the same.
 	Lease time.Duration
 	// Owner says for people who publishes; "" for "pid <n> on <host> since <time>".

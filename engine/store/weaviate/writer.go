@@ -56,8 +56,8 @@ func (b *Backend) Write(ctx context.Context, repository string) (sharedindex.Wri
 }
 
 func (b *Backend) write(ctx context.Context, repository string) (*writer, error) {
-	if repository == "" || !utf8.ValidString(repository) || strings.TrimSpace(repository) != repository {
-		return nil, fmt.Errorf("publishing %q: that is no name of a repository, such as github.com/spf13/cobra", repository)
+	if err := sharedindex.CheckName(repository); err != nil {
+		return nil, err
 	}
 	err := b.make(ctx, b.headCollection, b.stateCollection, b.documentCollection, b.postingCollection)
 	if err != nil {
@@ -246,8 +246,8 @@ func (w *writer) putGroup(ctx context.Context, documents []sharedindex.Document)
 		for k := n; k < before[i].chunks; k++ {
 			left = append(left, w.b.postingID(sharedindex.ID{Repository: w.shelf.name, Path: paths[i]}, k))
 		}
-		intents[i] = entry{state: pending, chunks: max(n, before[i].chunks)}
-		done[i] = entry{state: stored, hash: d.Record.Hash, chunks: n, terms: countTerms(d.Words)}
+		intents[i] = before[i].begun(n)
+		done[i] = entry{state: stored, chunks: n, hash: d.Record.Hash, whole: n, terms: countTerms(d.Words)}
 	}
 	what := fmt.Sprintf("publishing %d files of %s", len(paths), w.shelf.name)
 	if len(paths) == 1 {
@@ -307,7 +307,7 @@ func (w *writer) deleteGroup(ctx context.Context, paths []string) error {
 			postings = append(postings, w.b.postingID(d, k))
 		}
 		there = append(there, paths[i])
-		intents = append(intents, entry{state: pending, chunks: e.chunks})
+		intents = append(intents, e.begun(0))
 		done = append(done, entry{state: absent})
 	}
 	if len(intents) == 0 {
