@@ -64,6 +64,7 @@ type Asker struct {
 
 	main, small llm.Provider // who answers, who routes; nil where nobody does
 	why         error        // why main is nil though a model is set
+	meter       llm.Meter    // of main's tokens
 }
 
 // New returns an Asker. Nothing is sent. A model that is set and cannot be used

@@ -15,7 +15,6 @@ import (
 
 	"coderag-ls/engine/answer"
 	"coderag-ls/engine/ground"
-	"coderag-ls/engine/llm"
 	"coderag-ls/engine/query"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
@@ -81,7 +80,7 @@ func reasoning(p wire.Plan) string {
 // itself.
 func (q *question) search(ctx context.Context, r wire.Request, room int) (group, error) {
 	p := q.p
-	p.TokenBudget = room * 10 / 9 // the primary part is what is used
+	p.TokenBudget = room*10/9 + q.reserved() // the primary part is what is used, and room leaves the reserve out
 	if r.Query != "" {
 		p.Query, p.History = r.Query, nil
 		p.Filters = narrowed(p.Filters, r)
@@ -134,16 +133,19 @@ func (q *question) related(ctx context.Context, found wire.ContextResult) []wire
 // room is how many tokens the sources may take.
 func (q *question) room() int {
 	set := q.a.set
-	left := set.Window - min(set.MaxTokens, set.Window/3) - promptTokens - llm.Tokens(q.p.Query) - q.historyRoom()
+	left := set.Window - min(set.MaxTokens, set.Window/3) - promptTokens - q.a.meter.Tokens(q.p.Query) - q.historyRoom()
 	budget := q.p.TokenBudget
 	if budget == 0 {
 		budget = q.a.opts.Settings.Answer.TokenBudget
 	}
 	if budget > 0 {
-		left = min(left, budget)
+		left = min(left, max(budget-q.reserved(), budget*3/4))
 	}
 	return max(left, 256)
 }
+
+// reserved is how many tokens of a budget are not the context's.
+func (q *question) reserved() int { return q.a.opts.Settings.Answer.ReservedTokens }
 
 // promptTokens is what the instructions take, rounded up.
 const promptTokens = 700
@@ -153,7 +155,7 @@ const promptTokens = 700
 func (q *question) historyRoom() int {
 	used := 0
 	for _, t := range q.p.History {
-		used += llm.Tokens(t.Query) + llm.Tokens(t.Answer)
+		used += q.a.meter.Tokens(t.Query) + q.a.meter.Tokens(t.Answer)
 	}
 	return min(used, q.a.set.Window/4)
 }
@@ -216,13 +218,13 @@ func (q *question) prompt(groups []group, room int) prompt {
 			counts := map[string]int{}
 			p := ground.Passage{Citation: c, Given: q.redact(c.Text, counts)}
 			s := shownPassage{c.ID, about(c), numbered(p.Given, c.StartLine)}
-			cost := llm.Tokens(s.Numbered) + llm.Tokens(s.ID)*2 + llm.Tokens(s.About) + 8
+			cost := q.a.meter.Tokens(s.Numbered) + q.a.meter.Tokens(s.ID)*2 + q.a.meter.Tokens(s.About) + 8
 			if used+cost > room {
 				if used > 0 {
 					pr.truncated = true
 					continue // a smaller one may still fit
 				}
-				p, s = clipped(p, s, room)
+				p, s = q.a.clipped(p, s, room)
 				pr.truncated = true
 			}
 			used += cost
@@ -246,7 +248,7 @@ func (q *question) prompt(groups []group, room int) prompt {
 		"Mark": mark, "Groups": shown, "Question": q.redact(q.p.Query, pr.redacted),
 	})})
 	for _, m := range pr.messages {
-		pr.tokens += llm.Tokens(m.Content)
+		pr.tokens += q.a.meter.Tokens(m.Content)
 	}
 	return pr
 }
@@ -263,7 +265,7 @@ func (q *question) history(counts map[string]int) []wire.Message {
 	room := q.historyRoom()
 	var all []wire.Message
 	for _, t := range slices.Backward(q.p.History) {
-		if room -= llm.Tokens(t.Query) + llm.Tokens(t.Answer); room < 0 {
+		if room -= q.a.meter.Tokens(t.Query) + q.a.meter.Tokens(t.Answer); room < 0 {
 			break
 		}
 		if slices.ContainsFunc(answer.Parse(t.Answer, nil), func(m answer.Mention) bool { return q.a.never.Match(m.Path) }) {
@@ -301,10 +303,10 @@ func numbered(s string, start int) string {
 }
 
 // clipped cuts a passage by lines to so many tokens, one line at least.
-func clipped(p ground.Passage, s shownPassage, room int) (ground.Passage, shownPassage) {
+func (a *Asker) clipped(p ground.Passage, s shownPassage, room int) (ground.Passage, shownPassage) {
 	given, real := strings.Split(p.Given, "\n"), strings.Split(p.Text, "\n")
 	n := len(given)
-	for n > 1 && llm.Tokens(numbered(strings.Join(given[:n], "\n"), p.StartLine)) > room {
+	for n > 1 && a.meter.Tokens(numbered(strings.Join(given[:n], "\n"), p.StartLine)) > room {
 		n -= max(1, n/8)
 	}
 	p.Given, p.Text = strings.Join(given[:n], "\n"), strings.Join(real[:n], "\n")

@@ -77,14 +77,15 @@ const bytesPerToken = 16
 // is.
 func (a *Asker) send(ctx context.Context, b *budget, p llm.Provider, r llm.Request, places []string, delta func(string)) (llm.Response, error) {
 	r.Messages = slices.Clone(r.Messages)
-	size := 0
+	size, bytes := 0, 0
 	redacted := map[string]int{}
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		var counts map[string]int
 		m.Content, counts = a.redactor.Redact(m.Content)
 		addCounts(redacted, counts)
-		size += llm.Tokens(m.Content)
+		size += a.meter.Tokens(m.Content)
+		bytes += len(m.Content)
 	}
 	if err := b.take(size); err != nil {
 		return llm.Response{}, err
@@ -106,11 +107,14 @@ func (a *Asker) send(ctx context.Context, b *budget, p llm.Provider, r llm.Reque
 		}
 	})
 	in, out := resp.InputTokens, resp.OutputTokens
+	if a.main != nil && p.Model() == a.main.Model() && p.Endpoint() == a.main.Endpoint() {
+		a.meter.Observe(bytes, in)
+	}
 	if in == 0 {
 		in = size
 	}
 	if out == 0 {
-		out = llm.Tokens(resp.Text)
+		out = a.meter.Tokens(resp.Text)
 	}
 	b.add(in, out, time.Since(start))
 	return resp, err
