@@ -193,7 +193,7 @@ func Decode(path, payload string) (store.FileRecord, error) {
 	d.bools(&r.Class.Generated, &r.Class.Test, &r.Class.Vendored, &r.Class.Example, &r.Class.Docs)
 	r.ChunkVersion, r.Skip, r.SkipDetail = d.str(), file.SkipReason(d.str()), d.str()
 	r.File.Fallback = d.str()
-	if n := d.count(92); n > 0 {
+	if n := d.count(86); n > 0 {
 		r.File.Chunks = make([]chunk.Chunk, n)
 	}
 	line := 0
