@@ -16,8 +16,8 @@ import (
 // tolerance is how far NDCG@10 may be from that of the embedded store.
 const tolerance = 0.01
 
-// corpus is the checkout of one project of the suites under eval/, which
-// scripts/eval-corpora.sh gets.
+// corpus is a copy of one project of the suites under eval/, which
+// scripts/eval-corpora.sh gets. It is in no git repository.
 func corpus(t testing.TB, name string) string {
 	t.Helper()
 	dir := os.Getenv("CODERAG_TEST_EVAL")
@@ -28,7 +28,9 @@ func corpus(t testing.TB, name string) string {
 	must(t, err)
 	for _, at := range found {
 		if info, err := os.Stat(at); err == nil && info.IsDir() {
-			return at
+			to := filepath.Join(t.TempDir(), filepath.Base(at))
+			must(t, os.CopyFS(to, os.DirFS(at)))
+			return to
 		}
 	}
 	t.Fatalf("%s is not in %s: scripts/eval-corpora.sh could not get it", name, dir)
@@ -60,8 +62,10 @@ func suite(t *testing.T, project, checkout string) string {
 		must(t, in.Err())
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "queries.jsonl"), kept, 0o644))
+	checkouts, err := filepath.Rel(dir, filepath.Dir(checkout))
+	must(t, err)
 	meta, err := json.Marshal(map[string]any{
-		"source": "eval/lines and eval/docs", "checkouts": filepath.Dir(checkout),
+		"source": "eval/lines and eval/docs", "checkouts": checkouts,
 		"repos": map[string]any{project: map[string]any{"package": filepath.Base(checkout), "root": nil}},
 	})
 	must(t, err)
@@ -85,6 +89,7 @@ func TestEvaluation(t *testing.T) {
 	u := newUser(t, ctx, c, "evaluation")
 	for _, project := range []string{"tenacity", "raft"} {
 		t.Run(project, func(t *testing.T) {
+			u := u.in(t)
 			dir := corpus(t, project)
 			name := "example.org/" + project
 			p := u.publish(name, "1", dir)
@@ -96,7 +101,7 @@ func TestEvaluation(t *testing.T) {
 
 			reader := u.with("CODERAG_SHARED_REPOSITORY="+name, "CODERAG_SHARED_TIMEOUT=60000")
 			var st wire.Status
-			reader.run("status", "--json", "--root", dir).decode(&st)
+			reader.run("index", "--json", "--quiet", "--root", dir).wants(0).decode(&st)
 			if st.Shared == nil || !st.Shared.Reachable || st.Shared.Covered != len(want.entries) || st.Chunks != 0 {
 				t.Fatalf("not everything is found through the shared index: %d chunks are indexed here, %+v", st.Chunks, st.Shared)
 			}
@@ -115,7 +120,7 @@ func TestEvaluation(t *testing.T) {
 		})
 	}
 	t.Run("again", func(t *testing.T) {
-		if p := u.publish("example.org/tenacity", "1", corpus(t, "tenacity")); p.Put != 0 || p.Deleted != 0 {
+		if p := u.in(t).publish("example.org/tenacity", "1", corpus(t, "tenacity")); p.Put != 0 || p.Deleted != 0 {
 			t.Errorf("publishing the same again wrote %d and removed %d files", p.Put, p.Deleted)
 		}
 	})
@@ -123,7 +128,7 @@ func TestEvaluation(t *testing.T) {
 		// A workspace that is neither finds both, and cites them by name.
 		dir := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc main() {}\n"), 0o644))
-		r := u.with("CODERAG_SHARED_REPOSITORY=none", "CODERAG_SHARED_REPOSITORIES=**", "CODERAG_SHARED_TIMEOUT=60000").search(dir, "leader election with pre-vote")
+		r := u.in(t).with("CODERAG_SHARED_REPOSITORY=none", "CODERAG_SHARED_REPOSITORIES=**", "CODERAG_SHARED_TIMEOUT=60000").search(dir, "leader election with pre-vote")
 		if r.Degraded != "" || len(r.Hits) == 0 || !strings.HasPrefix(r.Hits[0].Path, "example.org/raft@1:") {
 			t.Errorf("found %v, degraded %q", places(r.Hits), r.Degraded)
 		}

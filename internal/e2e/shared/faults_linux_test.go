@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 		t.Helper()
 		heal(t, ctx, c)
 		awaitStored(t, ctx, c, tenant, name, in)
-		all := u.list()
+		all := u.in(t).list()
 		if len(all) != 1 || all[0].Commit != commit || all[0].Publishing != "" || all[0].Files != len(in.entries) || all[0].Chunks != in.chunks {
 			t.Errorf("listed as %+v, want commit %s with %d files, %d chunks", all, commit, len(in.entries), in.chunks)
 		}
@@ -99,6 +99,7 @@ func TestFaults(t *testing.T) {
 	}
 
 	t.Run("a node is killed", func(t *testing.T) {
+		u := u.in(t)
 		commit, dir, in := next()
 		j := u.start(publishArgs(name, commit, dir)...)
 		underWay(t, ctx, c, c.Nodes[0], tenant, j)
@@ -107,6 +108,7 @@ func TestFaults(t *testing.T) {
 		checked(t, commit, in)
 	})
 	t.Run("the leader is killed", func(t *testing.T) {
+		u := u.in(t)
 		commit, dir, in := next()
 		leader, err := c.Leader(ctx)
 		must(t, err)
@@ -117,6 +119,7 @@ func TestFaults(t *testing.T) {
 		checked(t, commit, in)
 	})
 	t.Run("the leader is cut off", func(t *testing.T) {
+		u := u.in(t)
 		commit, dir, in := next()
 		leader, err := c.Leader(ctx)
 		must(t, err)
@@ -127,6 +130,7 @@ func TestFaults(t *testing.T) {
 		checked(t, commit, in)
 	})
 	t.Run("a node is cut off from the others", func(t *testing.T) {
+		u := u.in(t)
 		// The publisher still reaches it.
 		commit, dir, in := next()
 		away := c.Nodes[1]
@@ -140,6 +144,7 @@ func TestFaults(t *testing.T) {
 		checked(t, commit, in)
 	})
 	t.Run("the publisher is killed", func(t *testing.T) {
+		u := u.in(t)
 		commit, dir, in := next()
 		j := u.start(publishArgs(name, commit, dir)...)
 		underWay(t, ctx, c, c.Nodes[0], tenant, j)
@@ -155,6 +160,7 @@ func TestFaults(t *testing.T) {
 		checked(t, commit, in)
 	})
 	t.Run("the publisher is cut off for a while", func(t *testing.T) {
+		u := u.in(t)
 		commit, dir, in := next()
 		away := *u
 		host, err := c.Add()
@@ -170,6 +176,7 @@ func TestFaults(t *testing.T) {
 		checked(t, commit, in)
 	})
 	t.Run("a publisher that was cut off is taken over", func(t *testing.T) {
+		u := u.in(t)
 		old, oldDir, _ := next()
 		commit, dir, in := next()
 		away := *u
@@ -189,6 +196,7 @@ func TestFaults(t *testing.T) {
 		checked(t, commit, in)
 	})
 	t.Run("removed", func(t *testing.T) {
+		u := u.in(t)
 		u.run("publish", "--remove", "--repository", name).wants(0, name)
 		if all := u.list(); len(all) != 0 {
 			t.Errorf("still listed: %+v", all)

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			return code
 		}
 		if code != 0 {
-			fmt.Fprintln(os.Stderr, running.w.cluster.Logs(3000))
+			fmt.Fprintln(os.Stderr, running.w.cluster.Logs(1500))
 		}
 		if err := errors.Join(running.w.cluster.Close(), os.RemoveAll(running.w.dir)); err != nil {
 			fmt.Fprintln(os.Stderr, err)

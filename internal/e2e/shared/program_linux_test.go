@@ -44,6 +44,13 @@ func (u *user) with(env ...string) *user {
 	return &o
 }
 
+// in is the user in another test, such as a part of the first.
+func (u *user) in(tb testing.TB) *user {
+	o := *u
+	o.tb = tb
+	return &o
+}
+
 // alone is the user without a shared index.
 func (u *user) alone() *user { return u.with("CODERAG_SHARED_ENDPOINTS=") }
 
