@@ -31,6 +31,7 @@ func paramDocs() map[string]string {
 		"document.range": "Lines in it, counted from 0; end is exclusive.",
 
 		"filters.omit":         "Leaves out files that one of these names: folders, base names or globs.",
+		"filters.repositories": "Only these repositories of the shared index, by name (github.com/spf13/cobra), the end of it (cobra) or glob pattern.",
 		"filters.sourceTypes":  "Only these: code, markdown, text.",
 		"filters.folders":      "Raises what is below these folders.",
 		"filters.filePatterns": "Only paths that match one of these globs, such as \"**/*_test.go\".",
