@@ -110,10 +110,15 @@ func (v *View) joinQuestion(ctx context.Context, f *found, text string, history 
 	for i := range analyses {
 		a := &analyses[i]
 		for _, t := range a.Terms {
-			if !have[t.Text] && t.Weight >= leastWeight && len(q.Terms) < maxTermsAsked {
-				have[t.Text] = true
+			switch {
+			case have[t.Text]:
+				continue
+			case t.Weight >= leastWeight && len(q.Terms) < maxTermsAsked:
 				q.Terms = append(q.Terms, t)
+			case len(q.Counted) < maxTermsAsked: // the ranking weighs it all the same
+				q.Counted = append(q.Counted, t.Text)
 			}
+			have[t.Text] = true
 		}
 		for _, e := range a.Paths() {
 			q.Paths = append(q.Paths, e.Text)

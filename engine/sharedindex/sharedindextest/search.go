@@ -263,7 +263,14 @@ func (s *side) ask(t *testing.T, text string) []string {
 	snap := s.ix.Snapshot()
 	if s.reader != nil {
 		a := query.NewWithout(tok, query.Off{Spelling: true}).Analyze(text, generous{search.NewVocabulary(snap)})
-		q := sharedindex.Query{Terms: a.Terms}
+		var q sharedindex.Query
+		for _, term := range a.Terms {
+			if term.Weight >= 0.5 {
+				q.Terms = append(q.Terms, term)
+			} else {
+				q.Counted = append(q.Counted, term.Text)
+			}
+		}
 		for _, e := range a.Paths() {
 			q.Paths = append(q.Paths, e.Text)
 		}
