@@ -54,6 +54,13 @@
 // A slow model's vectors are filled in behind. Editors' unsaved buffers stand
 // in front of the snapshot, in a view per client, and are never stored.
 //
+// [coderag-ls/engine/sharedindex] is an index for many repositories and
+// editors in a distributed engine that others run (store/weaviate; sharedindex/mem for
+// tests, sharedindextest is what all must pass). Files of the workspace that it holds as
+// they stand are not indexed here. What it finds for a question stands beside the snapshot as
+// small parts (Index.Outside, Snapshot.Beside), weighed by the statistics of
+// all that it holds, and is ranked with the rest.
+//
 // # Finding and answering
 //
 // [coderag-ls/engine/query] understands a question without a language model:

@@ -173,7 +173,7 @@ func compare(t *testing.T, open Opener, name, dir string, asked []question) {
 	}
 	local := side{ix: openIndex(t, dir, model), model: model}
 	if asked == nil {
-		asked = documented(local.ix.Snapshot(), 120)
+		asked = documented(local.ix.Snapshot(), 60)
 	}
 	if len(asked) < 30 {
 		t.Fatalf("%d questions", len(asked))

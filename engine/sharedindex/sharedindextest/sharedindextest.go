@@ -3,9 +3,37 @@
 //
 // # How much is enough
 //
-// What a search finds through a backend is what a local index finds as long as the
-// files that the local ranking would look at are among those that are read. RunSearch
-// holds a backend to that; see its constants.
+// A search through a backend finds what a local index finds as long as the files that the
+// local ranking would look at are among those that are read: its lists are of words and
+// of vectors, and it ranks the first 60 files of each. So a [sharedindex.Reader] asks for
+// postings by words and by vector, and reads the files that come first when the two lists are fused
+// by reciprocal rank. Measured with 101 questions (first sentences of documentation without the
+// name) about 4,715 files of Go's standard library in 60,606 chunks, whose NDCG@10 is
+// .8382 locally, with the backend in memory:
+//
+//	words  vectors  files  read   NDCG@10  first ten  same first
+//	  100       50     96  42.4   .8341    .873       .97
+//	  200      100     96  75.2   .8316    .921       .98
+//	  300      150     48  47.8   .8391    .901       .96
+//	  300      150     96  88.5   .8318    .932       .97
+//	 1000      500    300  286.2  .8320    .980       .99
+//
+// where the background had the frequencies of those terms only that are searched for, and with
+// those of all terms that the ranking weighs (Query.Counted):
+//
+//	words  vectors  files  read   NDCG@10  first ten  same first
+//	  300      150     96  88.5   .8362    .945       1.00
+//	  300      150    128  105.7  .8375    .953       1.00
+//	  400      200    128  118.3  .8375    .960       1.00
+//	  300      300    128  117.1  .8375    .963       1.00
+//	  600      200    128  125.8  .8375    .963       1.00
+//
+// "First ten" is how many of the local search's first ten files are among the first ten.
+// Frequencies of all terms matter more than longer lists. Whether files are
+// fused by the ranks of their postings or by their own makes no difference. The fields' weights are
+// such that one occurrence in a field counts against one in the body as in the ranking's BM25F,
+// w/(w+k1), in an engine that scores fields one by one; mem does, so that RunSearch shows what that
+// costs.
 package sharedindextest
 
 import (
