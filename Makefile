@@ -90,6 +90,18 @@ test-mcp: build
 test-llm-server:
 	@GO="$(GO)" scripts/llm-server.sh $(CACHE)/llm-server
 
+## test-shared: the shared index on three real nodes that are killed and cut off (Linux; the engine is built once, some eight minutes; TEST=PATTERN)
+.PHONY: test-shared bench-shared
+test-shared: build
+	@GO="$(GO)" scripts/shared-test.sh $(CACHE) $(BIN) $(TEST)
+
+## bench-shared: measure what a shared index costs; writes docs/shared-index-measured.jsonl, prints the sizing (BENCH_SHARED)
+BENCH_SHARED ?= -corpus $(shell $(GO) env GOROOT)/src/cmd -sizes 2500,7500,20000
+bench-shared:
+	@engine="$$(GO="$(GO)" scripts/shared-engine.sh $(CACHE)/weaviate)" && \
+	for quantization in rq none; do CODERAG_SHARED_ENGINE="$$engine" $(GO) run ./internal/sharedbench -quantization $$quantization $(BENCH_SHARED) || exit 1; done >docs/shared-index-measured.jsonl
+	@scripts/shared-sizing.py docs/shared-index-measured.jsonl
+
 ## demo: index a real repository and ask it three questions
 demo: build
 	@CODERAG=$(BIN) scripts/demo.sh $(MODEL)

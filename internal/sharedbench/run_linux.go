@@ -99,7 +99,7 @@ func measure(ctx context.Context, o options) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	b, err := weaviate.Open(ctx, weaviate.Options{
 		Endpoints: c.Endpoints(), APIKey: sharedcluster.AdminKey, Edition: ix.Edition(), Timeout: time.Minute,
-		VectorIndex: o.index, Quantization: o.quantization,
+		VectorIndex: o.index, Quantization: o.quantization, Lease: 5 * time.Minute,
 	})
 	if err != nil {
 		return err

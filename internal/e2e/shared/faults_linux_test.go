@@ -126,6 +126,7 @@ func TestFaults(t *testing.T) {
 		j := u.start(publishArgs(name, commit, dir)...)
 		underWay(t, ctx, c, c.Others(leader)[0], tenant, j)
 		must(t, leader.Cut())
+		t.Logf("%s was cut off", leader.Name)
 		finished(t, j, in)
 		checked(t, commit, in)
 	})

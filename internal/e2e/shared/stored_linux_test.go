@@ -60,7 +60,11 @@ func awaitStored(t *testing.T, ctx context.Context, c *sharedcluster.Cluster, te
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("after %.0f s the nodes still differ from the local index, %d times:\n%s", time.Since(began).Seconds(), len(differs), clip(strings.Join(differs, "\n")))
+			byKind := map[string]int{}
+			for _, d := range differs {
+				byKind[strings.Join(strings.Fields(d)[:4], " ")]++
+			}
+			t.Fatalf("after %.0f s the nodes still differ from the local index: %v\n%s", time.Since(began).Seconds(), byKind, clip(strings.Join(differs, "\n")))
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
