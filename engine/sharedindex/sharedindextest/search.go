@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,12 +121,15 @@ type side struct {
 	ix     *index.Index
 	reader *sharedindex.Reader // nil for a local index
 	model  *static.Model
+
+	answers [][]string // the first ten files, by question
+	ndcg    float64    // mean NDCG@10
 }
 
-func openIndex(t *testing.T, dir string, model *static.Model) *index.Index {
+func openIndex(t *testing.T, dir string, model *static.Model, covered func(root file.Root, rel string, hash file.Hash) (bool, bool)) *index.Index {
 	t.Helper()
 	ix, err := index.Open(t.Context(), index.Options{
-		Roots: []file.Root{{Name: "w", Dir: dir}}, Inline: model, PathWeight: -1, CacheDir: t.TempDir(), NoGit: true,
+		Roots: []file.Root{{Name: "w", Dir: dir}}, Inline: model, PathWeight: -1, CacheDir: t.TempDir(), NoGit: true, Covered: covered,
 		OpenStore: func(ctx context.Context, dir string) (store.Store, error) { return new(mem.Space).Open(ctx, dir, "") },
 	})
 	if err != nil {
@@ -171,7 +175,7 @@ func compare(t *testing.T, open Opener, name, dir string, asked []question) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local := side{ix: openIndex(t, dir, model), model: model}
+	local := side{ix: openIndex(t, dir, model, nil), model: model}
 	if asked == nil {
 		asked = documented(local.ix.Snapshot(), 60)
 	}
@@ -183,7 +187,8 @@ func compare(t *testing.T, open Opener, name, dir string, asked []question) {
 	b := open(t, tenant, edition)
 	defer closeBackend(t, b)
 	published := publish(t, b, name, local.ix)
-	empty := openIndex(t, t.TempDir(), model)
+
+	var outside atomic.Pointer[index.Index] // that files are made ready by
 	reader := sharedindex.NewReader(t.Context(), sharedindex.ReaderOptions{
 		Open: func(context.Context, sharedindex.Edition) (sharedindex.Backend, error) {
 			return open(t, tenant, edition), nil
@@ -194,7 +199,7 @@ func compare(t *testing.T, open Opener, name, dir string, asked []question) {
 			for i, f := range files {
 				in[i] = index.OutsideFile{Path: f.Path, Record: f.Record, Text: f.Text, Vectors: f.Vectors, Model: edition.Model.Fingerprint}
 			}
-			made, err := empty.Outside(ctx, in)
+			made, err := outside.Load().Outside(ctx, in)
 			out := make([]sharedindex.Prepared, len(made))
 			for i := range made {
 				out[i] = made[i]
@@ -208,14 +213,53 @@ func compare(t *testing.T, open Opener, name, dir string, asked []question) {
 		}
 	}()
 	reader.Loaded(t.Context())
-	shared := side{ix: empty, reader: reader, model: model}
 
-	var ndcg [2]float64
-	var overlap, first float64
+	local.answer(t, asked)
+	for _, c := range []struct {
+		name    string
+		dir     string
+		covered func(root file.Root, rel string, hash file.Hash) (bool, bool)
+	}{
+		{"shared", t.TempDir(), nil},
+		// One file in ten is indexed here, as if it were edited.
+		{"overlaid", dir, func(_ file.Root, rel string, hash file.Hash) (covered, known bool) {
+			if hash[0]%10 == 0 {
+				return false, true
+			}
+			return reader.Covered(name, rel, hash)
+		}},
+	} {
+		reader.Forget()
+		shared := side{ix: openIndex(t, c.dir, model, c.covered), reader: reader, model: model}
+		outside.Store(shared.ix)
+		shared.answer(t, asked)
+		overlap, first := local.common(&shared)
+		t.Logf("%s: %d questions about %d files, %d chunks, %d of the files here: NDCG@10 %.4f locally, %.4f shared; overlap of the first ten %.3f, same first file %.3f",
+			c.name, len(asked), published.Head.Files, published.Head.Chunks, shared.ix.Snapshot().FileCount(), local.ndcg, shared.ndcg, overlap, first)
+		if diff := local.ndcg - shared.ndcg; diff > NDCGTolerance || diff < -NDCGTolerance {
+			t.Errorf("%s: NDCG@10 is %.4f locally and %.4f shared", c.name, local.ndcg, shared.ndcg)
+		}
+		if overlap < LeastOverlap {
+			t.Errorf("%s: the first ten files have %.3f in common", c.name, overlap)
+		}
+	}
+}
+
+// answer asks all questions.
+func (s *side) answer(t *testing.T, asked []question) {
+	t.Helper()
 	for _, q := range asked {
-		mine, theirs := local.ask(t, q.text), shared.ask(t, q.text)
-		ndcg[0] += gain(mine, q.right)
-		ndcg[1] += gain(theirs, q.right)
+		paths := s.ask(t, q.text)
+		s.answers = append(s.answers, paths)
+		s.ndcg += gain(paths, q.right) / float64(len(asked))
+	}
+}
+
+// common is which share of its answers another side has among its own, and for which share
+// of the questions both have the same file first.
+func (s *side) common(other *side) (overlap, first float64) {
+	for i, mine := range s.answers {
+		theirs := other.answers[i]
 		same := 0
 		for _, p := range mine {
 			if slices.Contains(theirs, p) {
@@ -223,27 +267,15 @@ func compare(t *testing.T, open Opener, name, dir string, asked []question) {
 			}
 		}
 		if len(mine) == 0 {
-			overlap++
-		} else {
-			overlap += float64(same) / float64(len(mine))
+			same = 1
 		}
+		overlap += float64(same) / float64(max(1, len(mine)))
 		if slices.Equal(mine[:min(1, len(mine))], theirs[:min(1, len(theirs))]) {
 			first++
 		}
 	}
-	n := float64(len(asked))
-	for i := range ndcg {
-		ndcg[i] /= n
-	}
-	overlap, first = overlap/n, first/n
-	t.Logf("%d questions about %d files, %d chunks: NDCG@10 %.4f locally, %.4f shared; overlap of the first ten %.3f, same first file %.3f",
-		len(asked), published.Head.Files, published.Head.Chunks, ndcg[0], ndcg[1], overlap, first)
-	if diff := ndcg[0] - ndcg[1]; diff > NDCGTolerance || diff < -NDCGTolerance {
-		t.Errorf("NDCG@10 is %.4f locally and %.4f shared", ndcg[0], ndcg[1])
-	}
-	if overlap < LeastOverlap {
-		t.Errorf("the first ten files have %.3f in common", overlap)
-	}
+	n := float64(len(s.answers))
+	return overlap / n, first / n
 }
 
 // gain is NDCG@10 of a list of files.
@@ -287,6 +319,9 @@ func (s *side) ask(t *testing.T, text string) []string {
 		}
 		var outside []*index.Outside
 		for _, r := range got.Files {
+			if hash, ok := s.ix.Covers(r.Path); ok && hash != r.Record.Hash {
+				t.Fatalf("%s is covered with another text", r.Path)
+			}
 			outside = append(outside, r.Prepared.(*index.Outside))
 		}
 		snap = snap.Beside(outside, got.Background)
