@@ -287,9 +287,6 @@ func TestF1Degraded(t *testing.T) {
 				t.Errorf("%+v", st.Shared)
 			}
 			c.space.Trouble(nil)
-			if name == "hangs" {
-				return // its probe hangs for as long as it may
-			}
 			eventually(t, "the shared index is back", func() bool { return statusIn(e).Shared.Reachable })
 			if a := askIn(e, "how does the retry delay grow with failed delivery attempts?"); !slices.Contains(cites(t, a.Citations), "ship/retry.go") || a.Degraded != "" {
 				t.Errorf("cited %+v, degraded %q", a.Citations, a.Degraded)
@@ -315,6 +312,31 @@ func TestF1AwayAtStart(t *testing.T) {
 	eventually(t, "all files are covered", func() bool { return statusIn(e).Coverage.Shared == 4 })
 	if a := askIn(e, "how does the retry delay grow with failed delivery attempts?"); !slices.Contains(cites(t, a.Citations), "ship/retry.go") || a.Degraded != "" {
 		t.Errorf("cited %+v, degraded %q", a.Citations, a.Degraded)
+	}
+}
+
+// TestF1HangsAtStart: neither does one that hangs: a question waits for it once, at most.
+func TestF1HangsAtStart(t *testing.T) {
+	c := newTeam(t)
+	c.publish()
+	c.env = append(c.env, "CODERAG_SHARED_TIMEOUT=100")
+	c.space.Trouble(func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() })
+	r := c.run("ask", "--json", "how does the retry delay grow with failed delivery attempts?")
+	if a := decode[wire.AskResult](t, r.out); !slices.Contains(cites(t, a.Citations), "ship/retry.go") || !strings.Contains(a.Degraded, "did not answer within 100 ms") {
+		t.Errorf("cited %+v, degraded %q", a.Citations, a.Degraded)
+	}
+}
+
+// TestF1Absent: where nothing is indexed here and the shared index is away, the answer is that, and not that
+// there is nothing.
+func TestF1Absent(t *testing.T) {
+	c := newTeam(t)
+	c.publish()
+	e := c.editor(t)
+	c.space.Trouble(func(context.Context, string) error { return sharedindex.ErrUnreachable })
+	a := askIn(e, "how does the retry delay grow with failed delivery attempts?")
+	if !a.NoAnswer || !strings.Contains(a.Answer, "4 files are found through the shared index") || !strings.Contains(a.Degraded, "only the 0 that are indexed here") {
+		t.Errorf("%s\n%s", a.Answer, a.Degraded)
 	}
 }
 

@@ -164,16 +164,21 @@ func (m *maker) citation(r index.Ref, p Place, sym *chunk.Symbol, start, end int
 
 // nothing says that nothing relevant was found.
 func (m *maker) nothing() {
-	n := m.in.Snapshot.FileCount()
-	files := fmt.Sprintf("%d indexed files", n)
-	if n == 1 {
+	n, cov := m.in.Snapshot.FileCount(), m.in.Coverage
+	all := n
+	if cov.Shared > 0 { // of the shared index's the snapshot has what may answer
+		all = max(n, cov.Indexed)
+	}
+	files := fmt.Sprintf("%d indexed files", all)
+	if all == 1 {
 		files = "one indexed file"
 	}
-	cov := m.in.Coverage
 	unfinished := cov.Pending > 0 || cov.Stale
 	switch {
 	case n == 0 && unfinished:
 		m.write("The index is still being built and holds nothing yet. Ask again in a moment.\n")
+	case n == 0 && cov.Shared > 0:
+		m.write("Nothing that could be searched answers this: the workspace's %d files are found through the shared index.\n", cov.Shared)
 	case n == 0:
 		m.write("No files are indexed, so there is nothing to answer from.\n")
 	case len(m.in.Result.Hits) > 0:

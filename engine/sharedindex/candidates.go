@@ -121,11 +121,10 @@ func (r *Reader) candidates(ctx context.Context, q Query) (Candidates, error) {
 		return Candidates{}, err
 	}
 	r.mu.Lock()
-	heads, loaded := r.heads, r.loaded
+	heads, known := r.heads, r.known
 	r.mu.Unlock()
-	if loaded.IsZero() {
-		<-ctx.Done() // fresh waited as long
-		return Candidates{}, ctx.Err()
+	if !known {
+		return Candidates{}, cmp.Or(ctx.Err(), ErrUnreachable)
 	}
 	groups, out := r.groups(heads, q)
 	if len(groups) == 0 {

@@ -84,10 +84,14 @@ type Reader struct {
 	cache *cache
 	terms *frequencies
 
+	answered  chan struct{} // closed once heads were read, or could not be
+	answering sync.Once
+
 	mu        sync.Mutex // guards the fields below
 	heads     []Head     // that are read: one for each repository, by name
 	all       []Head     // of all repositories and editions
-	loaded    time.Time  // when heads were read, zero where they never were
+	known     bool       // that heads were read
+	loaded    time.Time  // when heads and manifests were read, zero where they never were
 	loading   chan struct{}
 	manifests map[string]*manifest // of own repositories
 	why       error                // why the index is away, nil where it is not
@@ -104,7 +108,7 @@ type manifest struct {
 // NewReader returns a reader, which begins to read what is published in the
 // background. Loaded waits for that.
 func NewReader(ctx context.Context, o ReaderOptions) *Reader {
-	r := &Reader{o: o, log: o.Logger, opening: make(chan struct{}, 1), backends: map[Edition]Backend{}, cache: newCache(o.CacheBytes), terms: newFrequencies(), manifests: map[string]*manifest{}}
+	r := &Reader{o: o, log: o.Logger, opening: make(chan struct{}, 1), answered: make(chan struct{}), backends: map[Edition]Backend{}, cache: newCache(o.CacheBytes), terms: newFrequencies(), manifests: map[string]*manifest{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -133,7 +137,8 @@ func (r *Reader) Close() error {
 	return errors.Join(errs...)
 }
 
-// Loaded waits until what is published was read once, or could not be, or ctx ends.
+// Loaded waits until what is published was read once, or could not be. Where ctx ends before
+// anything was heard of the index, it is away.
 func (r *Reader) Loaded(ctx context.Context) {
 	r.mu.Lock()
 	loading := r.loading
@@ -144,6 +149,12 @@ func (r *Reader) Loaded(ctx context.Context) {
 	select {
 	case <-loading:
 	case <-ctx.Done():
+		r.mu.Lock()
+		silent := !r.known
+		r.mu.Unlock()
+		if silent {
+			r.failed(fmt.Errorf("%w: it did not answer within %d ms", ErrUnreachable, r.o.Timeout.Milliseconds()))
+		}
 	}
 }
 
@@ -185,13 +196,12 @@ func (r *Reader) backend(ctx context.Context, e Edition) (Backend, error) {
 	return b, nil
 }
 
-// refresh reads in the background what is published, unless that is being done. It
-// returns a channel that is closed when heads were read, or could not be.
-func (r *Reader) refresh() <-chan struct{} {
+// refresh reads in the background what is published, unless that is being done.
+func (r *Reader) refresh() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.loading != nil || r.closed {
-		return r.loading
+		return
 	}
 	done := make(chan struct{})
 	r.loading = done
@@ -199,15 +209,15 @@ func (r *Reader) refresh() <-chan struct{} {
 		ctx, cancel := context.WithTimeout(r.run, loadTimeout)
 		defer cancel()
 		err := r.load(ctx)
+		if err != nil && r.run.Err() == nil {
+			r.failed(err)
+		}
+		r.answering.Do(func() { close(r.answered) })
 		r.mu.Lock()
 		r.loading = nil
 		r.mu.Unlock()
 		close(done)
-		if err != nil && r.run.Err() == nil {
-			r.failed(err)
-		}
 	})
-	return done
 }
 
 // load reads heads, and the manifests of own repositories that are others than
@@ -224,7 +234,11 @@ func (r *Reader) load(ctx context.Context) error {
 	heads := r.choose(all)
 	r.mu.Lock()
 	before := r.manifests
+	if !r.known { // other repositories need not wait for the own ones' manifests
+		r.known, r.all, r.heads = true, all, heads
+	}
 	r.mu.Unlock()
+	r.answering.Do(func() { close(r.answered) })
 	next := map[string]*manifest{}
 	for _, h := range heads {
 		if h.Edition != r.o.Edition || !slices.Contains(r.o.Own, h.Repository) {
@@ -281,17 +295,14 @@ func (r *Reader) choose(all []Head) []Head {
 func (r *Reader) fresh(ctx context.Context) {
 	r.mu.Lock()
 	old := time.Since(r.loaded) > r.o.Fresh
-	first := r.loaded.IsZero()
 	r.mu.Unlock()
 	if !old {
 		return
 	}
-	done := r.refresh()
-	if first && done != nil {
-		select {
-		case <-done:
-		case <-ctx.Done():
-		}
+	r.refresh()
+	select {
+	case <-r.answered: // long since, but for the first time
+	case <-ctx.Done():
 	}
 }
 
