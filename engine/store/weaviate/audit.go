@@ -12,7 +12,7 @@ import (
 	"coderag-ls/engine/sharedindex"
 )
 
-// Postings calls fn with every posting of a repository that any node has. The
+// Postings calls fn with every posting of a repository that any node has that answers. The
 // engine lists a tenant's objects in the order of their ids, and with no filter: so it
 // takes as long as the tenant is large. A posting that is only where a replica
 // lags is told as well.
@@ -27,27 +27,21 @@ func (b *Backend) Postings(ctx context.Context, repository string, fn func(path 
 	}
 	all := map[posting]struct{}{}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	endpoints := b.client.order(0)
-	errs := make([]error, len(endpoints))
-	for i, e := range endpoints {
-		wg.Go(func() {
-			errs[i] = b.scan(ctx, e, func(f sharedindex.Found) {
-				if f.Repository == repository {
-					mu.Lock()
-					all[posting{f.Path, f.Ordinal}] = struct{}{}
-					mu.Unlock()
-				}
-			})
+	told, failures := b.client.everywhere(ctx, func(ctx context.Context, e *endpoint) error {
+		return b.scan(ctx, e, func(f sharedindex.Found) {
+			if f.Repository == repository {
+				mu.Lock()
+				all[posting{f.Path, f.Ordinal}] = struct{}{}
+				mu.Unlock()
+			}
 		})
+	})
+	if ctx.Err() != nil {
+		return stopped(what, ctx.Err())
 	}
-	wg.Wait()
-	// Every node has to be asked: what only one of them has would be missed.
-	if err := errors.Join(errs...); err != nil {
-		if ctx.Err() != nil {
-			return stopped(what, ctx.Err())
-		}
-		return fmt.Errorf("%s: %w: %w", what, sharedindex.ErrUnreachable, err)
+	// A majority has every posting that a quorum acknowledged.
+	if told <= len(b.client.endpoints)/2 {
+		return fmt.Errorf("%s: %d of %d nodes answered: %w: %w", what, told, len(b.client.endpoints), sharedindex.ErrUnreachable, failures)
 	}
 	for p := range maps.Keys(all) {
 		if err := fn(p.path, p.ordinal); err != nil {
@@ -78,7 +72,7 @@ func (b *Backend) scan(ctx context.Context, e *endpoint, fn func(sharedindex.Fou
 			return err
 		}}
 		if err := b.client.ask(ctx, e, &r); err != nil {
-			return fmt.Errorf("%s: %w", e.url, err)
+			return err
 		}
 		before := after
 		for _, p := range page {
@@ -89,7 +83,7 @@ func (b *Backend) scan(ctx context.Context, e *endpoint, fn func(sharedindex.Fou
 			return nil
 		}
 		if after == before {
-			return fmt.Errorf("%s: the list does not end", e.url)
+			return errors.New("the list does not end")
 		}
 	}
 }

@@ -110,22 +110,33 @@ func (b *Backend) Heads(ctx context.Context) ([]sharedindex.Head, error) {
 	if there, err := b.present(ctx, b.heads); err != nil || !there {
 		return nil, err
 	}
-	n := len(b.client.endpoints)
-	lists := make([]map[string]headObject, n)
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i, e := range b.client.order(0) {
-		wg.Go(func() { lists[i], errs[i] = b.list(ctx, e) })
-	}
-	wg.Wait()
-	objects, told := map[string]headObject{}, 0
-	unsure := map[string]bool{}
-	for i, l := range lists {
-		if errs[i] != nil {
-			continue
+	var mu sync.Mutex
+	var lists []map[string]headObject
+	told, failures := b.client.everywhere(ctx, func(ctx context.Context, e *endpoint) error {
+		l, err := b.list(ctx, e)
+		if err == nil {
+			mu.Lock()
+			lists = append(lists, l)
+			mu.Unlock()
 		}
+		return err
+	})
+	if told == 0 {
+		if ctx.Err() != nil {
+			return nil, stopped(what, ctx.Err())
+		}
+		if errors.As(failures, new(*statusError)) {
+			// The ordinary way tells what it means.
+			if err := b.client.do(ctx, b.listRequest(what, "", map[string]headObject{})); err != nil {
+				return nil, err
+			}
+		}
+		return nil, fmt.Errorf("%s: %w: %w", what, sharedindex.ErrUnreachable, failures)
+	}
+	objects, unsure := map[string]headObject{}, map[string]bool{}
+	for i, l := range lists {
 		for id, o := range l {
-			if is, ok := objects[id]; told > 0 && (!ok || is.Data != o.Data) {
+			if is, ok := objects[id]; i > 0 && (!ok || is.Data != o.Data) {
 				unsure[id] = true
 			}
 			objects[id] = o
@@ -135,16 +146,6 @@ func (b *Backend) Heads(ctx context.Context) ([]sharedindex.Head, error) {
 				unsure[id] = true
 			}
 		}
-		told++
-	}
-	if told == 0 {
-		// The ordinary way says what is wrong, and tries again.
-		list := map[string]headObject{}
-		err := b.client.do(ctx, b.listRequest(what, "", list))
-		if err == nil {
-			err = errors.Join(errs...)
-		}
-		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	// One node alone may lag; of few heads each can be asked for.
 	if told == 1 && len(objects) <= 64 {
@@ -152,7 +153,6 @@ func (b *Backend) Heads(ctx context.Context) ([]sharedindex.Head, error) {
 			unsure[id] = true
 		}
 	}
-	var mu sync.Mutex
 	ids := slices.Sorted(maps.Keys(unsure))
 	err := each(ctx, parallel, len(ids), func(ctx context.Context, i int) error {
 		var o headObject
@@ -227,11 +227,11 @@ func (b *Backend) list(ctx context.Context, e *endpoint) (map[string]headObject,
 		page := map[string]headObject{}
 		r := b.listRequest("", after, page)
 		if err := b.client.ask(ctx, e, &r); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.url, err)
+			return nil, err
 		}
 		for id, o := range page {
 			if _, twice := all[id]; twice {
-				return nil, fmt.Errorf("%s: the list does not end", e.url)
+				return nil, errors.New("the list does not end")
 			}
 			all[id] = o
 			after = max(after, id)

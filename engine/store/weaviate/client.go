@@ -114,15 +114,59 @@ func (c *client) close() {
 }
 
 // order is in which order the endpoints are asked: the good ones, then those that
-// failed a while ago, then the rest.
+// failed.
 func (c *client) order(home uint32) []*endpoint {
+	good, bad := c.split(home)
+	return append(good, bad...)
+}
+
+// everywhere asks all good endpoints at the same time, or all where none is good.
+// Once one has answered the others have as long again, and a second, to do so. It
+// returns how many did, and the errors of those that did not.
+func (c *client) everywhere(ctx context.Context, fn func(ctx context.Context, e *endpoint) error) (answered int, failures error) {
+	asked, bad := c.split(0)
+	if len(asked) == 0 {
+		asked = bad
+	}
+	late, cancel := context.WithCancel(ctx)
+	defer cancel()
+	began := time.Now()
+	errs := make(chan error, len(asked))
+	for _, e := range asked {
+		go func() {
+			err := fn(late, e)
+			if ctx.Err() == nil {
+				c.note(e, err == nil)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", e.url, err)
+			}
+			errs <- err
+		}()
+	}
+	for range asked {
+		err := <-errs
+		if err != nil {
+			failures = errors.Join(failures, err)
+			continue
+		}
+		if answered++; answered == 1 {
+			t := time.AfterFunc(time.Second+time.Since(began), cancel)
+			defer t.Stop()
+		}
+	}
+	return answered, failures
+}
+
+// split tells the endpoints that are good from those that failed, each in the order
+// in which they are asked.
+func (c *client) split(home uint32) (good, bad []*endpoint) {
 	n := len(c.endpoints)
 	from := int(home % uint32(n))
 	if home == 0 {
 		from = int(c.turn.Add(1) % uint32(n))
 	}
 	now := time.Now()
-	good, bad := make([]*endpoint, 0, n), []*endpoint(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range n {
@@ -137,7 +181,7 @@ func (c *client) order(home uint32) []*endpoint {
 		}
 		bad = append(bad, e)
 	}
-	return append(good, bad...)
+	return good, bad
 }
 
 // ready asks whether an endpoint that failed is back.

@@ -94,20 +94,19 @@ func (s shelf) acquire(ctx context.Context) (*lease, error) {
 	for {
 		began := time.Now()
 		if err := s.hold(ctx, l.token, 0); err != nil {
-			return nil, err
+			return nil, l.abandon(err)
 		}
 		wait := settle
 		if took := time.Since(began); took > settle/2 {
 			wait += took + s.renewal()
 		}
 		if err := pause(ctx, wait); err != nil {
-			// Whoever comes next waits for it to die.
-			return nil, stopped("writing the lease of "+s.name, err)
+			return nil, l.abandon(stopped("writing the lease of "+s.name, err))
 		}
 		began = time.Now()
 		h, err := s.holder(ctx)
 		if err != nil {
-			return nil, err
+			return nil, l.abandon(err)
 		}
 		if h != nil && h.token == l.token {
 			l.renewed = began
@@ -121,6 +120,18 @@ func (s shelf) acquire(ctx context.Context) (*lease, error) {
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go l.renew(ctx)
 	return l, nil
+}
+
+// abandon takes back what was written where taking the lease failed, so that
+// nobody need wait for it to die, and returns why it failed.
+func (l *lease) abandon(why error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), min(l.options.Timeout, 2*time.Second))
+	defer cancel()
+	if h, err := l.holder(ctx); err == nil && h != nil && h.token == l.token {
+		err = l.remove(ctx, "giving up the lease of "+l.name, l.state, l.home, []string{l.leaseID()})
+		why = errors.Join(why, err)
+	}
+	return why
 }
 
 // free waits until the lease is nobody's: at once where there is none.

@@ -82,6 +82,7 @@ func (b *engine) get(ctx context.Context, what, class, id string, home uint32, t
 	if there, err := b.present(ctx, class); err != nil || !there {
 		return false, err
 	}
+	defer b.doubt(class, &err)
 	err = b.client.do(ctx, request{
 		what: what, method: http.MethodGet, path: "/v1/objects/" + class + "/" + id, home: home,
 		query:  url.Values{"tenant": {b.options.Tenant}, "consistency_level": {string(b.options.Levels.Read)}},

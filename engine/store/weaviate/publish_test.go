@@ -1,14 +1,11 @@
 package weaviate_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -351,47 +348,5 @@ func TestKeys(t *testing.T) {
 	}
 	if err := b.Remove(t.Context(), name); !errors.Is(err, sharedindex.ErrDenied) {
 		t.Errorf("a reader removes: %v", err)
-	}
-}
-
-// TestSchema: what another version made is neither read nor written.
-func TestSchema(t *testing.T) {
-	o := cluster(t)
-	o.Prefix = fmt.Sprintf("Coderagschema%d", os.Getpid())
-	class := o.Prefix + "Head"
-	call := func(method, path string, body any) {
-		t.Helper()
-		b, err := json.Marshal(body)
-		must(t, err)
-		req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, o.Endpoints[0]+path, bytes.NewReader(b))
-		must(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		if o.APIKey != "" {
-			req.Header.Set("Authorization", "Bearer "+o.APIKey)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		must(t, err)
-		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			t.Fatalf("%s %s: %s", method, path, resp.Status)
-		}
-	}
-	t.Cleanup(http.DefaultClient.CloseIdleConnections)
-	for description, says := range map[string][]string{
-		"coderag-ls shared index, schema 99: heads": {"schema 99", fmt.Sprintf("schema %d", weaviate.Schema), "newer program", class},
-		"coderag-ls shared index, schema 0: heads":  {"schema 0", fmt.Sprintf("schema %d", weaviate.Schema), "publish anew", class},
-		"my own things": {"my own things", fmt.Sprintf("schema %d", weaviate.Schema), class},
-	} {
-		call(http.MethodPost, "/v1/schema", map[string]any{"class": class, "description": description, "multiTenancyConfig": map[string]any{"enabled": true}})
-		_, err := weaviate.Open(t.Context(), o)
-		if !errors.Is(err, sharedindex.ErrSchema) {
-			t.Errorf("%s: %v", description, err)
-		}
-		for _, s := range says {
-			if err == nil || !strings.Contains(err.Error(), s) {
-				t.Errorf("%s: %v does not say %q", description, err, s)
-			}
-		}
-		call(http.MethodDelete, "/v1/schema/"+class, nil)
 	}
 }

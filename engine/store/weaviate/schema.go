@@ -161,6 +161,14 @@ func (k *known) set(class string, have bool) {
 	k.have[class] = have
 }
 
+// doubt has a collection looked for anew where something went wrong: it may have been
+// removed.
+func (b *engine) doubt(class string, err *error) {
+	if *err != nil {
+		b.known.set(class, false)
+	}
+}
+
 // present reports whether a collection and the tenant in it are there. The
 // error is sharedindex.ErrSchema where it was made by another version.
 func (b *engine) present(ctx context.Context, class string) (bool, error) {

@@ -85,10 +85,11 @@ func (b *Backend) Nearest(ctx context.Context, in sharedindex.Scope, query []flo
 }
 
 // search asks for postings by one operator.
-func (b *Backend) search(ctx context.Context, what string, in sharedindex.Scope, k int, by, score string) ([]sharedindex.Found, error) {
+func (b *Backend) search(ctx context.Context, what string, in sharedindex.Scope, k int, by, score string) (found []sharedindex.Found, err error) {
 	if there, err := b.present(ctx, b.postings); err != nil || !there {
 		return nil, err
 	}
+	defer b.doubt(b.postings, &err)
 	level := ""
 	if b.options.Levels.Search != One {
 		// Collections that are not replicated do not know the argument.
@@ -98,8 +99,7 @@ func (b *Backend) search(ctx context.Context, what string, in sharedindex.Scope,
 	fmt.Fprintf(&q, "{Get{%s(tenant:%s %s limit:%d %s where:%s){%s %s %s _additional{%s}}}}",
 		b.postings, quote(b.options.Tenant), level, min(k, maxResults), by, where(in),
 		propRepository, propPath, propOrdinal, score)
-	var found []sharedindex.Found
-	err := b.ask(ctx, what, q.String(), func(data json.RawMessage) (err error) {
+	err = b.ask(ctx, what, q.String(), func(data json.RawMessage) (err error) {
 		found, err = parseFound(data, b.postings)
 		return err
 	})

@@ -455,7 +455,7 @@ func (b *Backend) objects(repository string, d *sharedindex.Document) (object, [
 		return object{}, nil, err
 	}
 	if len(data) > maxObject {
-		return object{}, nil, fmt.Errorf("it takes %d bytes in the shared index, the most is %d: exclude it (files.exclude) or publish with a smaller files.maxSize", len(data), maxObject)
+		return object{}, nil, fmt.Errorf("it takes %d bytes in the shared index, the most is %d: exclude it (index.exclude) or publish with a smaller index.maxFileBytes", len(data), maxObject)
 	}
 	whole := object{
 		Class: b.documents, Tenant: b.options.Tenant, ID: b.documentID(at),
