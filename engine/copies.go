@@ -55,6 +55,28 @@ func newCopies(cacheDir string, s config.Shared) (*copies, error) {
 	return c, nil
 }
 
+// RemoveCopies deletes the copies of cited files of other repositories and returns how many
+// bytes were freed. They are made again when they are cited.
+func RemoveCopies(s config.Settings) (freed int64, err error) {
+	cache, err := CacheDir(s)
+	if err != nil {
+		return 0, err
+	}
+	dir := copiesDir(cache)
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what cannot be read counts nothing
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				freed += info.Size()
+			}
+		}
+		return nil
+	})
+	if err := os.RemoveAll(dir); err != nil {
+		return 0, fmt.Errorf("deleting copies of cited files: %w", err)
+	}
+	return freed, nil
+}
+
 // root is the folder that stands for a repository at a commit. It need not exist.
 func (c *copies) root(repository, commit string) string {
 	dir := c.dir

@@ -88,6 +88,52 @@ func (j *joined) sends(ix *index.Index, abs string) bool {
 	return ok && !j.sh.never.Match(path) && (rel == "" || !j.sh.never.Match(rel))
 }
 
+// knows refuses a filter that no repository passes.
+func (v *View) knows(st *state, filter []string) error {
+	filter = slices.DeleteFunc(slices.Clone(filter), func(s string) bool { return strings.TrimSpace(s) == "" })
+	if len(filter) == 0 {
+		return nil
+	}
+	keep, err := search.Repositories(filter)
+	if err != nil {
+		return &QueryError{Reason: err.Error()}
+	}
+	var names []string
+	v.e.mu.Lock()
+	roots := v.e.roots
+	v.e.mu.Unlock()
+	for _, r := range roots {
+		if keep(search.LocalRepository(r.Name)) {
+			return nil
+		}
+		names = append(names, r.Name)
+	}
+	if st.shared != nil {
+		for name := range st.shared.sh.own {
+			if keep(name) {
+				return nil
+			}
+		}
+		k := st.shared.sh.reader.State()
+		if k.Loaded.IsZero() {
+			return nil // it may well be there
+		}
+		for _, h := range k.Heads {
+			if keep(h.Repository) {
+				return nil
+			}
+			names = append(names, h.Repository)
+		}
+	}
+	if len(names) > maxNames {
+		names = append(names[:maxNames:maxNames], fmt.Sprintf("%d more", len(names)-maxNames))
+	}
+	return &QueryError{Reason: fmt.Sprintf("no repository that is searched is called %s; there are %s", strings.Join(filter, " or "), strings.Join(names, ", "))}
+}
+
+// maxNames is how many repositories an error names.
+const maxNames = 10
+
 // joinQuestion is join for what a question says: it is analysed once with what is known here, to know
 // what to ask for, and again later with what was found.
 func (v *View) joinQuestion(ctx context.Context, f *found, text string, history []wire.Turn, in *search.Input) error {

@@ -69,6 +69,9 @@ func (v *View) find(ctx context.Context, p wire.AskParams) (*found, error) {
 	if st.omit, err = file.NewGlobs(p.Filters.Omit); err != nil {
 		return nil, &QueryError{Reason: err.Error()}
 	}
+	if err := v.knows(&st, p.Filters.Repositories); err != nil {
+		return nil, err
+	}
 	f := &found{state: st, began: began, timings: map[string]float64{}}
 	f.stage("snapshot", began)
 	in := v.input(f, p.SearchParams)
@@ -80,8 +83,8 @@ func (v *View) find(ctx context.Context, p wire.AskParams) (*found, error) {
 		return f, ctx.Err()
 	}
 	at := time.Now()
-	vocab := search.NewVocabulary(st.snap)
-	f.analysis = analyzer(st).FollowUp(p.Query, p.History, vocab)
+	vocab := search.NewVocabulary(f.snap)
+	f.analysis = analyzer(f.state).FollowUp(p.Query, p.History, vocab)
 	f.stage("analysis", at)
 	if c.near(ctx, f); f.cached {
 		return f, ctx.Err()

@@ -19,9 +19,10 @@ const (
 	maxLinkBytes = 4 << 20 // of a document
 )
 
-// placePattern is a citation within prose: path:12 or path:12-34. Paths with
-// spaces are recognised on citation lines only (snippet.Parse).
-var placePattern = regexp.MustCompile(`([\pL\pN_.@~+/-]*[\pL\pN_]):([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?`)
+// placePattern is a citation within prose: path:12 or path:12-34, of another
+// repository repository@commit:path:12. Paths with spaces are recognised on citation lines only
+// (snippet.Parse).
+var placePattern = regexp.MustCompile(`((?:[\pL\pN_.~+/-]+@[\pL\pN_.~+-]+:)?[\pL\pN_.@~+/-]*[\pL\pN_]):([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?`)
 
 // linkData is what a link is resolved from.
 type linkData struct {

@@ -20,7 +20,8 @@ func (a *app) cleanCommand() *cobra.Command {
 		Short: "Delete indexes",
 		Long: `Delete the workspace's index; with --vanished those of folders that no longer
 exist, with --all every one. The vectors that worktrees share are kept, but for
-those over embed.cacheBytes; --all deletes them, too. Nothing else is touched,
+those over embed.cacheBytes; --all deletes them, too, and the copies of cited
+files of other repositories. Nothing else is touched,
 and everything deleted is made again when it is needed. An index that is in use
 is kept.`,
 		Args: noArguments,
@@ -94,10 +95,15 @@ func inUse(dir string, err error) error {
 func cleanVectors(s config.Settings, all bool) (string, error) {
 	if all {
 		freed, err := engine.RemoveVectorCache(s)
-		if freed == 0 {
-			return "", err
+		text := ""
+		if freed > 0 {
+			text = fmt.Sprintf("deleted shared vectors, %s\n", bytesText(freed))
 		}
-		return fmt.Sprintf("deleted shared vectors, %s\n", bytesText(freed)), err
+		copied, errCopies := engine.RemoveCopies(s)
+		if copied > 0 {
+			text += fmt.Sprintf("deleted copies of cited files of other repositories, %s\n", bytesText(copied))
+		}
+		return text, errors.Join(err, errCopies)
 	}
 	freed, errCollect := engine.CollectVectorCache(s)
 	info, err := engine.VectorCache(s)

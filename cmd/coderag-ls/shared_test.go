@@ -245,6 +245,26 @@ func TestF1Repositories(t *testing.T) {
 	if hits := decode[wire.SearchResult](t, r.out).Hits; len(hits) == 0 || !strings.HasSuffix(hits[0].Path, ":invoice.go") {
 		t.Errorf("filters on path and language do not count there: %+v", hits)
 	}
+	c.run("search", "--repository", "nosuch", "invoice").want(t, exitUsage, "", "no repository that is searched is called nosuch; there are")
+	// A name that only another repository has is found as written, and misspelt.
+	for _, name := range []string{"PrintInvoice", "PrintInvioce"} {
+		if hits := decode[wire.SearchResult](t, c.run("search", "--json", name).out).Hits; len(hits) == 0 || !strings.HasSuffix(hits[0].Path, ":invoice.go") {
+			t.Errorf("%s: %+v", name, hits)
+		}
+	}
+	// Its citations are links in documents.
+	file := filepath.Join(c.dir, "notes.md")
+	e.Open(file, "markdown", "See "+want+":3-6 for how.\n")
+	var links []struct {
+		Data struct{ Path string }
+	}
+	e.MustCall("textDocument/documentLink", map[string]any{"textDocument": map[string]any{"uri": lsptest.URI(file)}}, &links)
+	if len(links) != 1 || links[0].Data.Path != want {
+		t.Errorf("links: %+v", links)
+	}
+	if r := c.run("clean", "--all"); !strings.Contains(r.out, "copies of cited files") {
+		t.Errorf("copies are not deleted: %s%s", r.out, r.errOut)
+	}
 	// A checkout with the same text is what is opened.
 	c.env = append(c.env, "CODERAG_SHARED_CHECKOUTS=github.com/acme/billing="+lib.dir)
 	own := c.another(t, "third", map[string]string{"a.txt": "nothing to see\n"})
