@@ -115,6 +115,20 @@ func TestCovered(t *testing.T) {
 	sync(t, ix, false)
 	check(ix, 1)
 
+	// A change that no event tells of is noticed by whoever reads the file.
+	w.write("pkg/f9.go", "package pkg\n\nfunc Unnoticed() {}\n")
+	view = ix.NewView()
+	if _, ok := view.Text(w.abs("pkg/f9.go")); !ok {
+		t.Error("a covered file cannot be read")
+	}
+	view.Close()
+	sync(t, ix, false)
+	check(ix, 2)
+	w.write("pkg/f9.go", files["pkg/f9.go"])
+	ix.Touch("change", []string{w.abs("pkg/f9.go")}, false)
+	sync(t, ix, false)
+	check(ix, 1)
+
 	// Another commit is published.
 	mu.Lock()
 	clear(reads)

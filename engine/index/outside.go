@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -63,7 +64,7 @@ func (o *Outside) Size() int {
 }
 
 // Outside makes files from elsewhere searchable, in the order given, on all
-// processors. A record must fit its text: its lines are read from there. It fails with ctx,
+// processors. A record must fit its text, hash and lines. It fails with ctx,
 // or where a record does not.
 func (ix *Index) Outside(ctx context.Context, files []OutsideFile) ([]*Outside, error) {
 	made := make([]*Outside, len(files))
@@ -103,11 +104,19 @@ func (ix *Index) Outside(ctx context.Context, files []OutsideFile) ([]*Outside, 
 }
 
 func (ix *Index) outside(ctx context.Context, in *OutsideFile, words *lexical.Builder) (*Outside, error) {
+	if text.Hash(in.Text) != in.Record.Hash {
+		return nil, errors.New("its text is not the one that its hash is of")
+	}
 	doc := text.New(in.Text)
 	chunks := in.Record.File.Chunks
 	for i := range chunks {
 		if c := &chunks[i]; c.StartLine < 1 || c.EndLine < c.StartLine || c.EndLine > doc.LineCount() {
 			return nil, fmt.Errorf("chunk %d is lines %d to %d of a text of %d", i, c.StartLine, c.EndLine, doc.LineCount())
+		}
+	}
+	for i := range in.Record.File.Symbols {
+		if y := &in.Record.File.Symbols[i]; y.StartLine < 1 || y.EndLine < y.StartLine || y.EndLine > doc.LineCount() {
+			return nil, fmt.Errorf("the symbol %s is lines %d to %d of a text of %d", y.Name, y.StartLine, y.EndLine, doc.LineCount())
 		}
 	}
 	f := &File{

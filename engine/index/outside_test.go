@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"coderag-ls/engine/chunk"
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/lexical"
@@ -134,10 +135,20 @@ func TestBeside(t *testing.T) {
 	}
 
 	// What does not fit is told.
-	bad := files[0]
-	bad.Text = ""
-	if _, err := ix.Outside(t.Context(), []index.OutsideFile{bad}); err == nil || !strings.Contains(err.Error(), bad.Path) {
-		t.Errorf("a text that does not fit: %v", err)
+	for name, spoil := range map[string]func(f *index.OutsideFile){
+		"another text":   func(f *index.OutsideFile) { f.Text += "\n" },
+		"a chunk behind": func(f *index.OutsideFile) { f.Record.File.Chunks[0].EndLine = 1000 },
+		"a chunk before": func(f *index.OutsideFile) { f.Record.File.Chunks[0].StartLine = 0 },
+		"a symbol": func(f *index.OutsideFile) {
+			f.Record.File.Symbols = []chunk.Symbol{{Name: "x", StartLine: 5, EndLine: 1}}
+		},
+	} {
+		bad := files[0]
+		bad.Record.File.Chunks = slices.Clone(bad.Record.File.Chunks)
+		spoil(&bad)
+		if _, err := ix.Outside(t.Context(), []index.OutsideFile{files[1], bad}); err == nil || !strings.Contains(err.Error(), bad.Path) {
+			t.Errorf("%s that does not fit: %v", name, err)
+		}
 	}
 	other := files[0]
 	other.Model = "another"
