@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/http"
 	"sync"
 
 	"coderag-ls/engine/sharedindex"
@@ -63,7 +64,7 @@ func (b *Backend) scan(ctx context.Context, e *endpoint, fn func(sharedindex.Fou
 			return err
 		}
 		var page []scanned
-		r := request{method: "POST", path: "/v1/graphql", body: query, parse: func(_ int, body []byte) error {
+		r := request{method: http.MethodPost, path: graphQL, body: query, parse: func(_ int, body []byte) error {
 			data, err := parseGraphQL(body)
 			if err != nil {
 				return err

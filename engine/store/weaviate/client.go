@@ -1,20 +1,15 @@
 package weaviate
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"coderag-ls/engine/sharedindex"
 )
 
 const (
@@ -64,6 +59,8 @@ type request struct {
 	// object is written through one node as long as that lives: the engine takes the
 	// latest write by the clock of the node that took it. 0 for taking turns.
 	home uint32
+	// local has the schema read as the node knows it, and not its leader.
+	local bool
 	// accept are statuses that are no errors, beside 200.
 	accept []int
 	// parse reads the answer. Its error has the next endpoint asked.
@@ -214,142 +211,4 @@ func (c *client) note(e *endpoint, ok bool) {
 	}
 	e.fails++
 	e.until = time.Now().Add(min(quietMin<<min(e.fails-1, 10), quietMax))
-}
-
-// do asks one endpoint after the other until one answers. The error names what was
-// being done and, by endpoint, what went wrong.
-func (c *client) do(ctx context.Context, r request) error {
-	if err := ctx.Err(); err != nil {
-		return stopped(r.what, err)
-	}
-	var failures []error
-	away := true // every endpoint was away or too few replicas were there
-	for _, e := range c.order(r.home) {
-		err := c.ask(ctx, e, &r)
-		if err == nil {
-			c.note(e, true)
-			return nil
-		}
-		if ctx.Err() != nil {
-			// An endpoint that hangs is not asked first again.
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				c.note(e, false)
-			}
-			return stopped(r.what, fmt.Errorf("%s: %w", e.url, ctx.Err()))
-		}
-		var status *statusError
-		var answer *answerError
-		switch {
-		case errors.As(err, &status):
-			switch {
-			case status.status == http.StatusUnauthorized || status.status == http.StatusForbidden:
-				return fmt.Errorf("%s: %s: %w (%v): check the key in CODERAG_SHARED_API_KEY or shared.apiKeyFile", r.what, e.url, sharedindex.ErrDenied, err)
-			case status.status == http.StatusBadGateway || status.status == http.StatusServiceUnavailable || status.status == http.StatusGatewayTimeout:
-				c.note(e, false)
-			case status.status < 500 && status.status != http.StatusTooManyRequests && status.status != http.StatusRequestTimeout:
-				return fmt.Errorf("%s: %s: %w", r.what, e.url, err)
-			}
-		case errors.As(err, &answer):
-			away = false
-		default:
-			c.note(e, false)
-		}
-		failures = append(failures, fmt.Errorf("%s: %w", e.url, err))
-	}
-	if away {
-		return fmt.Errorf("%s: %w: %w", r.what, sharedindex.ErrUnreachable, errors.Join(failures...))
-	}
-	return fmt.Errorf("%s: %w", r.what, errors.Join(failures...))
-}
-
-// stopped is the error of an operation whose context ended. One that took too
-// long did not reach the index either.
-func stopped(what string, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s: %w: %w", what, sharedindex.ErrUnreachable, err)
-	}
-	return fmt.Errorf("%s: %w", what, err)
-}
-
-// ask asks one endpoint.
-func (c *client) ask(ctx context.Context, e *endpoint, r *request) error {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout+time.Duration(len(r.body)>>20)*time.Second)
-	defer cancel()
-	target := e.url + r.path
-	if len(r.query) > 0 {
-		target += "?" + r.query.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, target, bytes.NewReader(r.body))
-	if err != nil {
-		return err
-	}
-	if len(r.body) > 0 {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err // the URL is named by the caller
-		}
-		return err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err != nil {
-		return fmt.Errorf("reading the answer: %w", err)
-	}
-	if len(body) > maxAnswer {
-		return &answerError{fmt.Errorf("more than %d bytes", maxAnswer)}
-	}
-	ok := resp.StatusCode == http.StatusOK
-	for _, s := range r.accept {
-		ok = ok || resp.StatusCode == s
-	}
-	if !ok {
-		return &statusError{resp.StatusCode, said(body)}
-	}
-	if r.parse == nil {
-		return nil
-	}
-	return r.parse(resp.StatusCode, body)
-}
-
-// said is what an error's body says, shortened, on one line.
-func said(body []byte) string {
-	var e struct {
-		Error []struct {
-			Message string `json:"message"`
-		} `json:"error"`
-		Message string `json:"message"`
-	}
-	s := ""
-	if json.Unmarshal(body, &e) == nil {
-		s = e.Message
-		for _, m := range e.Error {
-			s += " " + m.Message
-		}
-	}
-	if strings.TrimSpace(s) == "" {
-		s = string(body)
-	}
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > 400 {
-		s = s[:400] + "…"
-	}
-	if s == "" {
-		s = "no explanation"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
-
-// decode reads JSON into to; its error is one of the answer.
-func decode(body []byte, to any) error {
-	if err := json.Unmarshal(body, to); err != nil {
-		return &answerError{err}
-	}
-	return nil
 }

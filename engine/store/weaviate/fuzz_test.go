@@ -122,6 +122,17 @@ func FuzzQuote(f *testing.F) {
 
 // TestBatchErrors: each object's own result counts.
 func TestBatchErrors(t *testing.T) {
+	// What is wrong with the object is not tried elsewhere, what is wrong with the nodes is.
+	for message, want := range map[string]kind{
+		"new node has a vector with length 3. Existing nodes have vectors with length 8": refused,
+		"invalid blob property 'data' on class 'C'":                                      refused,
+		"cannot achieve consistency level \"QUORUM\"":                                    failed,
+	} {
+		body := `[{"id":"a","result":{"status":"FAILED","errors":{"error":[{"message":` + quote(message) + `}]}}}]`
+		if got := judge(parseBatch([]byte(body), []object{{ID: "a"}})); got != want {
+			t.Errorf("%s: %v, want %v", message, got, want)
+		}
+	}
 	objects := []object{{ID: "a"}, {ID: "b", Properties: map[string]any{propPath: "b.go"}}}
 	ok := `{"id":"a","result":{"status":"SUCCESS"}}`
 	for body, says := range map[string]string{

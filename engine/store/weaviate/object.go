@@ -211,8 +211,12 @@ func parseBatch(body []byte, objects []object) error {
 				said = append(said, e.Message)
 			}
 		}
-		// 500 as it may be for want of replicas, and is tried at the next endpoint.
-		return &statusError{http.StatusInternalServerError, fmt.Sprintf("%s was not written (%s): %.300s", describe(&objects[i]), r.Result.Status, strings.Join(said, "; "))}
+		// As a rule it is for want of replicas, and the next endpoint may do better.
+		code := http.StatusInternalServerError
+		if all := strings.Join(said, " "); strings.Contains(all, "invalid ") || strings.Contains(all, "vector") && strings.Contains(all, "length") {
+			code = http.StatusUnprocessableEntity
+		}
+		return &statusError{code, fmt.Sprintf("%s was not written (%s): %.300s", describe(&objects[i]), r.Result.Status, strings.Join(said, "; "))}
 	}
 	return nil
 }

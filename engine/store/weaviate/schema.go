@@ -3,6 +3,7 @@ package weaviate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -164,7 +165,7 @@ func (k *known) set(class string, have bool) {
 // doubt has a collection looked for anew where something went wrong: it may have been
 // removed.
 func (b *engine) doubt(class string, err *error) {
-	if *err != nil {
+	if *err != nil && !errors.Is(*err, sharedindex.ErrUnreachable) && !errors.Is(*err, context.Canceled) {
 		b.known.set(class, false)
 	}
 }
@@ -175,27 +176,38 @@ func (b *engine) present(ctx context.Context, class string) (bool, error) {
 	if b.known.has(class) {
 		return true, nil
 	}
-	there, err := b.checkSchema(ctx, class)
-	if err != nil || !there {
-		return false, err
+	// What a node knows holds also while the cluster has no leader; what it does not know
+	// it may not know yet.
+	for _, local := range []bool{true, false} {
+		there, err := b.checkSchema(ctx, class, local)
+		if err != nil {
+			return false, err
+		}
+		if !there {
+			continue
+		}
+		err = b.client.do(ctx, request{
+			what: "looking for tenant " + b.options.Tenant, method: http.MethodGet, local: local,
+			path: "/v1/schema/" + class + "/tenants/" + b.options.Tenant, accept: []int{http.StatusNotFound},
+			parse: func(status int, _ []byte) error { there = status == http.StatusOK; return nil },
+		})
+		if err != nil {
+			return false, err
+		}
+		if there {
+			b.known.set(class, true)
+			return true, nil
+		}
 	}
-	err = b.client.do(ctx, request{
-		what: "looking for tenant " + b.options.Tenant, method: http.MethodGet,
-		path: "/v1/schema/" + class + "/tenants/" + b.options.Tenant, accept: []int{http.StatusNotFound},
-		parse: func(status int, _ []byte) error { there = status == http.StatusOK; return nil },
-	})
-	if err != nil || !there {
-		return false, err
-	}
-	b.known.set(class, true)
-	return true, nil
+	return false, nil
 }
 
-// checkSchema reports whether a collection is there and made by this version.
-func (b *engine) checkSchema(ctx context.Context, class string) (there bool, err error) {
+// checkSchema reports whether a collection is there and made by this version, by
+// what the node that is asked knows, or by the leader.
+func (b *engine) checkSchema(ctx context.Context, class string, local bool) (there bool, err error) {
 	var is collection
 	err = b.client.do(ctx, request{
-		what: "reading the schema of " + class, method: http.MethodGet, path: "/v1/schema/" + class, accept: []int{http.StatusNotFound},
+		what: "reading the schema of " + class, method: http.MethodGet, path: "/v1/schema/" + class, local: local, accept: []int{http.StatusNotFound},
 		parse: func(status int, body []byte) error {
 			if there = status == http.StatusOK; !there {
 				return nil
@@ -248,7 +260,7 @@ func (b *engine) make(ctx context.Context, collections ...func(replicas int) col
 }
 
 func (b *engine) makeOne(ctx context.Context, c collection) error {
-	there, err := b.checkSchema(ctx, c.Class)
+	there, err := b.checkSchema(ctx, c.Class, false)
 	if err != nil {
 		return err
 	}
@@ -262,7 +274,7 @@ func (b *engine) makeOne(ctx context.Context, c collection) error {
 		})
 		if err != nil {
 			// Somebody else may have made it just now.
-			if again, also := b.checkSchema(ctx, c.Class); also != nil || !again {
+			if again, also := b.checkSchema(ctx, c.Class, false); also != nil || !again {
 				return err
 			}
 		}

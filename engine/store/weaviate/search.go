@@ -149,7 +149,7 @@ func (b *engine) ask(ctx context.Context, what, query string, parse func(data js
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return b.client.do(ctx, request{
-		what: what, method: http.MethodPost, path: "/v1/graphql", body: body,
+		what: what, method: http.MethodPost, path: graphQL, body: body,
 		parse: func(_ int, body []byte) error {
 			data, err := parseGraphQL(body)
 			if err != nil {
