@@ -25,9 +25,9 @@ func TestKeys(t *testing.T) {
 	for _, of := range []struct{ name, key string }{{"wrong", "no-such-key"}, {"none", ""}} {
 		t.Run(of.name, func(t *testing.T) {
 			bad := u.in(t).with("CODERAG_SHARED_API_KEY="+of.key, "CODERAG_SHARED_REPOSITORY="+name)
-			bad.run(publishArgs(name, "2", dirs[1])...).wants(1, "denies access", "CODERAG_SHARED_API_KEY")
-			bad.run("publish", "--remove", "--repository", name).wants(1, "denies access")
-			bad.run("publish", "--list").wants(1, "denies access")
+			bad.run(publishArgs(name, "2", dirs[1])...).wants(6, "denies access", "CODERAG_SHARED_API_KEY")
+			bad.run("publish", "--remove", "--repository", name).wants(6, "denies access")
+			bad.run("publish", "--list").wants(6, "denies access")
 			r := bad.search(dirs[1], "retry with a wait")
 			if !strings.Contains(r.Degraded, "denies access") || len(r.Hits) == 0 {
 				t.Errorf("found %v, degraded %q", places(r.Hits), r.Degraded)
@@ -36,8 +36,8 @@ func TestKeys(t *testing.T) {
 	}
 	t.Run("reader", func(t *testing.T) {
 		reader := u.in(t).with("CODERAG_SHARED_API_KEY="+sharedcluster.ReaderKey, "CODERAG_SHARED_REPOSITORY="+name, "CODERAG_SHARED_TIMEOUT=30000")
-		reader.run(publishArgs(name, "2", dirs[1])...).wants(1, "denies access")
-		reader.run("publish", "--remove", "--repository", name).wants(1, "denies access")
+		reader.run(publishArgs(name, "2", dirs[1])...).wants(6, "denies access")
+		reader.run("publish", "--remove", "--repository", name).wants(6, "denies access")
 		r := reader.search(dirs[0], "retry with a wait")
 		if r.Degraded != "" || len(r.Hits) == 0 {
 			t.Errorf("a reader finds %v, degraded %q", places(r.Hits), r.Degraded)
@@ -127,8 +127,8 @@ func TestSchema(t *testing.T) {
 	}
 	t.Cleanup(restore)
 	reader := u.with("CODERAG_SHARED_REPOSITORY="+name, "CODERAG_SHARED_TIMEOUT=30000")
-	reader.run(publishArgs(name, "2", dirs[1])...).wants(1, "another schema", "99")
-	reader.run("publish", "--remove", "--repository", name).wants(1, "another schema")
+	reader.run(publishArgs(name, "2", dirs[1])...).wants(7, "another schema", "99")
+	reader.run("publish", "--remove", "--repository", name).wants(7, "another schema")
 	r := reader.search(dirs[0], "retry with a wait")
 	if !strings.Contains(r.Degraded, "schema") || len(r.Hits) == 0 {
 		t.Errorf("found %v, degraded %q", places(r.Hits), r.Degraded)
@@ -148,7 +148,7 @@ func TestTwoPublishers(t *testing.T) {
 	u.publish(name, "0", dirs[0])
 	j := u.start(publishArgs(name, "1", dirs[1])...)
 	underWay(t, ctx, c, c.Nodes[0], tenant, j)
-	u.with().run(publishArgs(name, "2", dirs[0])...).wants(1, "being published by another process")
+	u.with().run(publishArgs(name, "2", dirs[0])...).wants(4, "being published by another process")
 	j.wait().wants(0)
 	awaitStored(t, ctx, c, tenant, name, indexOf(t, ctx, dirs[1]))
 	if all := u.list(); len(all) != 1 || all[0].Commit != "1" || all[0].Publishing != "" {
@@ -173,7 +173,7 @@ func TestTLS(t *testing.T) {
 	u := newUser(t, ctx, c, tenant).with("CODERAG_SHARED_ENDPOINTS=" + strings.Join(endpoints, ","))
 	dir := corpus(t, "tenacity")
 	// A certificate that nobody vouches for is not spoken to: the key would go there.
-	u.with().run(publishArgs(name, "1", dir, "--patience", "1s")...).wants(1, "certificate")
+	u.with().run(publishArgs(name, "1", dir, "--patience", "1s")...).wants(5, "certificate")
 	u = u.with("CODERAG_SHARED_CA_FILE="+ca, "CODERAG_SHARED_REPOSITORY="+name, "CODERAG_SHARED_TIMEOUT=30000")
 	u.publish(name, "1", dir)
 	awaitStored(t, ctx, c, tenant, name, indexOf(t, ctx, dir))
