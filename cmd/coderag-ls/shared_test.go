@@ -360,6 +360,40 @@ func TestF1Absent(t *testing.T) {
 	}
 }
 
+// TestF1PublishedAnew: what somebody publishes while an editor is open covers no text but its own; what stands
+// here is found all the same.
+func TestF1PublishedAnew(t *testing.T) {
+	c := newTeam(t)
+	c.publish()
+	e := c.editor(t)
+	if paths := cites(t, askIn(e, "RetryDelay").Citations); !slices.Contains(paths, "ship/retry.go") {
+		t.Fatalf("%q", paths)
+	}
+	ci := &cli{t: t, dir: filepath.Join(t.TempDir(), "shop"), cache: c.cache, env: c.env, space: c.space}
+	c.git("clone", "-q", c.dir, ci.dir)
+	ci.git("remote", "set-url", "origin", "git@github.com:acme/shop.git")
+	ci.write("ship/retry.go", "package ship\n\nimport \"time\"\n\n// RetryDelay is constant now.\nfunc RetryDelay(int) time.Duration { return time.Second }\n")
+	ci.commit("another text")
+	if p := ci.publish(); p.Put != 1 {
+		t.Fatalf("%+v", p)
+	}
+	a := askIn(e, "RetryDelay")
+	if paths := cites(t, a.Citations); !slices.Contains(paths, "ship/retry.go") && !strings.Contains(a.Degraded, "published with another text") {
+		t.Errorf("cited %q, degraded %q", paths, a.Degraded)
+	}
+	// Questions notice it; nothing is read while nothing asks.
+	eventually(t, "what stands here is indexed here", func() bool { askIn(e, "RetryDelay"); return statusIn(e).Coverage.Shared == 3 })
+	a = askIn(e, "RetryDelay")
+	if paths := cites(t, a.Citations); !slices.Contains(paths, "ship/retry.go") || a.Degraded != "" || !strings.Contains(a.Citations[0].Text, "exponentially") {
+		t.Errorf("cited %+v, degraded %q", a.Citations, a.Degraded)
+	}
+	c.git("pull", "-q", ci.dir, "main")
+	e.Sync(wire.SyncParams{Scan: true})
+	if a = askIn(e, "RetryDelay"); len(cites(t, a.Citations)) == 0 || !strings.Contains(a.Citations[0].Text, "constant now") || statusIn(e).Coverage.Shared != 4 {
+		t.Errorf("after the pull: %+v, %+v", a.Citations, statusIn(e).Coverage)
+	}
+}
+
 // TestF1PublishExactly: what is published is the commit, whatever stands in the worktree; renamed,
 // shrunk and deleted files leave nothing behind.
 func TestF1PublishExactly(t *testing.T) {

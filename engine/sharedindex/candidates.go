@@ -145,6 +145,7 @@ func (r *Reader) candidates(ctx context.Context, q Query) (Candidates, error) {
 		return Candidates{}, err
 	}
 	out.Background = &lexical.Background{DF: map[string]int{}}
+	late := 0
 	for _, g := range groups {
 		for _, h := range g.heads {
 			out.Background.Docs += h.Chunks
@@ -156,11 +157,17 @@ func (r *Reader) candidates(ctx context.Context, q Query) (Candidates, error) {
 			out.Background.DF[t] += n
 		}
 		out.Searched = append(out.Searched, g.heads...)
-		files, err := r.read(ctx, g, r.wanted(g, &q))
+		files, newer, err := r.read(ctx, g, r.wanted(g, &q))
 		if err != nil {
 			return Candidates{}, err
 		}
-		out.Files = append(out.Files, files...)
+		out.Files, late = append(out.Files, files...), late+newer
+	}
+	if late > 0 {
+		if out.Partial = true; out.Degraded != "" {
+			out.Degraded += "; "
+		}
+		out.Degraded += fmt.Sprintf("files of this workspace that were published with another text just now were not searched (%d that may answer): they are being indexed here", late)
 	}
 	slices.SortFunc(out.Files, func(a, b *Read) int {
 		return cmp.Or(strings.Compare(a.Repository, b.Repository), strings.Compare(a.Path, b.Path))
@@ -310,9 +317,9 @@ func endsWith(path, end string) bool {
 	return end != "" && at >= 0 && strings.EqualFold(path[at:], end) && (at == 0 || path[at-1] == '/')
 }
 
-// read reads documents, those that were read before from memory.
-func (r *Reader) read(ctx context.Context, g *group, ids []ID) ([]*Read, error) {
-	out := make([]*Read, 0, len(ids))
+// read reads documents, those that were read before from memory. late counts own ones that have
+// another text than what was known of them: the manifest is read again then.
+func (r *Reader) read(ctx context.Context, g *group, ids []ID) (out []*Read, late int, err error) {
 	var missing []ID
 	hashes := map[ID]*file.Hash{}
 	r.mu.Lock()
@@ -336,14 +343,13 @@ func (r *Reader) read(ctx context.Context, g *group, ids []ID) ([]*Read, error) 
 		}
 	}
 	if len(missing) == 0 {
-		return out, nil
+		return out, 0, nil
 	}
 	got, err := r.fetch(ctx, g, missing)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	files := make([]File, 0, len(got))
-	late := false
 	for _, id := range missing {
 		d, ok := got[id]
 		if !ok {
@@ -355,17 +361,19 @@ func (r *Reader) read(ctx context.Context, g *group, ids []ID) ([]*Read, error) 
 			f.Commit = d.Commit // of two commits that are there now, the one that it is of
 		}
 		if f.Own && (hashes[id] == nil || *hashes[id] != d.Record.Hash) {
-			late = true // it is another by now: the manifest is read again
+			if hashes[id] != nil { // else it is new there
+				late++
+			}
 			continue
 		}
 		files = append(files, f)
 	}
-	if late {
+	if late > 0 {
 		r.refresh()
 	}
 	prepared, err := r.o.Prepare(ctx, files)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for i := range files {
 		if prepared[i] == nil {
@@ -378,7 +386,7 @@ func (r *Reader) read(ctx context.Context, g *group, ids []ID) ([]*Read, error) 
 		r.cache.put(slot{f.ID, g.edition}, h.Generation, read)
 		out = append(out, read)
 	}
-	return out, nil
+	return out, late, nil
 }
 
 // fetch reads documents from the index, several batches at a time.
