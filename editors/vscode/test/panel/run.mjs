@@ -186,6 +186,10 @@ await step('a failure says so and can be tried again', async () => {
 for (const name of Object.keys(themes)) {
   await step(`no serious finding of axe: ${name}`, async () => {
     await theme(name);
+    await page.locator('.answer .cite').first().scrollIntoViewIfNeeded();
+    await page.mouse.move(5, 5);
+    await page.locator('.answer .cite').first().hover();
+    await page.locator('#preview').waitFor({ state: 'visible' });
     const violations = (await axe(page.mainFrame())).filter(({ impact }) => impact === 'serious' || impact === 'critical');
     await shot(`page-${name}`, true);
     check(violations.length === 0, JSON.stringify(violations.map(({ id, nodes }) => [id, nodes.slice(0, 4).map(({ html, any }) => [html.slice(0, 140), any?.[0]?.message])]), null, 1));

@@ -197,6 +197,10 @@ for (const [theme, kind] of [['Light Modern', 'light'], ['Dark High Contrast', '
     await choose(theme);
     await panel().locator(`body.vscode-${kind === 'contrast' ? 'high-contrast' : kind}`).waitFor();
     for (const details of await panel().locator('article:first-of-type details:not([open]) > summary').all()) await details.click();
+    await answered().locator('.cite').first().scrollIntoViewIfNeeded();
+    await page.mouse.move(5, 5);
+    await answered().locator('.cite').first().hover();
+    await panel().locator('#preview').waitFor({ state: 'visible' });
     let serious = [];
     // The colours of code come after the theme.
     await until('axe finds nothing serious', async () => {
