@@ -234,7 +234,9 @@ func (n *Node) Restart() error {
 	defer log.Close()
 	cmd := exec.Command(n.engine, "--host", "0.0.0.0", "--port", strconv.Itoa(port), "--scheme", "http")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = n.dir, n.env, log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	// It ends with the first process of the namespace. (Pdeathsig would end it with the thread
+	// that started it.)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := n.Start(cmd); err != nil {
 		return fmt.Errorf("starting %s: %w", n.Name, err)
 	}

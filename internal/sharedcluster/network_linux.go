@@ -120,8 +120,7 @@ func (h *Host) in(fn func() error) error {
 			return
 		}
 		err = fn()
-		// Unlocked only if the thread is what it was: processes die with the
-		// thread that started them.
+		// Unlocked only if the thread is what it was; it ends with the goroutine else.
 		if back := unix.Setns(int(own.Fd()), unix.CLONE_NEWNET); back == nil {
 			runtime.UnlockOSThread()
 		}
