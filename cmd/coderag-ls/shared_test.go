@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"coderag-ls/engine/llm/llmtest"
 	"coderag-ls/engine/sharedindex"
 	"coderag-ls/engine/sharedindex/mem"
+	"coderag-ls/engine/sharedindex/sharedindextest"
 	"coderag-ls/engine/text"
 	"coderag-ls/engine/wire"
 	"coderag-ls/lsp"
@@ -391,6 +393,56 @@ func TestF1PublishedAnew(t *testing.T) {
 	e.Sync(wire.SyncParams{Scan: true})
 	if a = askIn(e, "RetryDelay"); len(cites(t, a.Citations)) == 0 || !strings.Contains(a.Citations[0].Text, "constant now") || statusIn(e).Coverage.Shared != 4 {
 		t.Errorf("after the pull: %+v, %+v", a.Citations, statusIn(e).Coverage)
+	}
+}
+
+// TestF1LanguageModel: a language model is given lines of other repositories and may cite them; what it
+// cites is checked as what stands here is.
+func TestF1LanguageModel(t *testing.T) {
+	c := newTeam(t)
+	lib := c.another(t, "billing", map[string]string{
+		"invoice.go": "package billing\n\n// PrintInvoice renders an invoice as PDF, with the customer's address.\nfunc PrintInvoice(number int) []byte {\n\treturn nil\n}\n",
+	})
+	want := "github.com/acme/billing@" + lib.publish().Commit + ":invoice.go"
+	model := llmtest.New(llmtest.Says("`PrintInvoice` renders an invoice as PDF [" + want + ":3-4]. It is not in [" + want + ":90-91]."))
+	defer model.Close()
+	c.env = append(c.env, "CODERAG_SHARED_REPOSITORIES=**", "CODERAG_LLM_BASE_URL="+model.BaseURL(), "CODERAG_LLM_MODEL=m")
+	a := decode[wire.AskResult](t, c.run("ask", "--json", "how does PrintInvoice render an invoice as PDF?").out)
+	if !strings.Contains(model.Requests()[0].Text(), "renders an invoice as PDF") {
+		t.Errorf("the model was not given the lines: %s", model.Requests()[0].Text())
+	}
+	if paths := cites(t, a.Citations); len(paths) != 1 || paths[0] != want || a.Citations[0].StartLine != 3 || strings.Contains(a.Answer, ":90-91]") {
+		t.Errorf("cited %+v\n%s\n%s", a.Citations, a.Answer, a.Notice)
+	}
+}
+
+// TestF1Prune: editions of other models that were published before go; those of repositories that have no
+// other stay.
+func TestF1Prune(t *testing.T) {
+	c := newTeam(t)
+	ctx, old := t.Context(), sharedindextest.Edition(1)
+	for _, name := range []string{shopName, "github.com/acme/other"} {
+		d := sharedindextest.Document("a.go", 1, 2)
+		_, err := sharedindex.Publish(ctx, c.space.Open("default", old), sharedindex.PublishOptions{
+			Repository: name, Commit: "old", Edition: old, Files: []sharedindex.Entry{{Path: "a.go", Hash: d.Record.Hash, Chunks: 2}},
+			Documents: func(context.Context, []string) ([]sharedindex.Document, error) { return []sharedindex.Document{d}, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if st := statusIn(c.editor(t)); st.Coverage.Shared != 0 || len(st.Shared.Notices) != 1 || !strings.Contains(st.Shared.Notices[0], "another model") {
+		t.Errorf("%+v %+v", st.Coverage, st.Shared)
+	}
+	if p := c.publish(); len(p.Removed) != 0 {
+		t.Errorf("removed without being asked: %+v", p.Removed)
+	}
+	if p := c.publish("--prune"); len(p.Removed) != 1 || p.Removed[0].Repository != shopName || p.Removed[0].Current {
+		t.Errorf("%+v", p.Removed)
+	}
+	all := decode[[]wire.SharedRepository](t, c.bare("", "publish", "--list", "--json").out)
+	if len(all) != 2 || all[0].Repository != "github.com/acme/other" || all[0].Current || !all[1].Current {
+		t.Errorf("%+v", all)
 	}
 }
 
