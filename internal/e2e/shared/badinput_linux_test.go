@@ -1,6 +1,7 @@
 package shared_test
 
 import (
+	"context"
 	"encoding/pem"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -122,7 +123,8 @@ func TestSchema(t *testing.T) {
 	}
 	restore := func() {
 		for class, schema := range changed {
-			must(t, c.Nodes[0].Call(ctx, "PUT", "/v1/schema/"+class, schema, nil))
+			// The test's context is over when what is registered is cleaned up.
+			must(t, c.Nodes[0].Call(context.WithoutCancel(ctx), "PUT", "/v1/schema/"+class, schema, nil))
 		}
 	}
 	t.Cleanup(restore)
