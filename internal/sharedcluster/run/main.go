@@ -14,19 +14,20 @@ import (
 )
 
 func main() {
-	nodes := flag.Int("nodes", 3, "how many `nodes`")
-	memory := flag.Int("memory", 512, "GOMEMLIMIT of each node, in `MiB`")
-	keep := flag.String("dir", "", "`folder` for data and logs, kept; a temporary one by default")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "run [flags] COMMAND [ARGUMENT...]")
-		flag.PrintDefaults()
+	flags := flag.NewFlagSet("run", flag.ExitOnError)
+	nodes := flags.Int("nodes", 3, "how many `nodes`")
+	memory := flags.Int("memory", 512, "GOMEMLIMIT of each node, in `MiB`")
+	keep := flags.String("dir", "", "`folder` for data and logs, kept; a temporary one by default")
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), "run [flags] COMMAND [ARGUMENT...]")
+		flags.PrintDefaults()
 	}
-	flag.Parse()
-	if flag.NArg() == 0 {
-		flag.Usage()
+	_ = flags.Parse(os.Args[1:]) // it exits where it fails
+	if flags.NArg() == 0 {
+		flags.Usage()
 		os.Exit(2)
 	}
-	code, err := run(*nodes, *memory, *keep, flag.Args())
+	code, err := run(*nodes, *memory, *keep, flags.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
 	}
