@@ -78,11 +78,10 @@ func Publish(ctx context.Context, b Backend, o PublishOptions) (_ Published, err
 	if o.Commit == "" {
 		return Published{}, errors.New("a publication needs the name of what is published: a commit or a label")
 	}
-	p := &publication{PublishOptions: o, b: b, files: make(map[string]Entry, len(o.Files))}
+	p := &publication{PublishOptions: o, b: b, began: time.Now(), files: make(map[string]Entry, len(o.Files))}
 	if p.Patience <= 0 {
 		p.Patience = patience
 	}
-	p.alive.Store(time.Now().UnixNano())
 	for _, f := range o.Files {
 		if _, twice := p.files[f.Path]; twice {
 			return Published{}, fmt.Errorf("publishing %s: the path %s stands for two files", o.Repository, f.Path)
@@ -109,7 +108,8 @@ type publication struct {
 	begun bool
 	out   Published
 
-	alive atomic.Int64 // when the index last answered, in Unix nanoseconds
+	began time.Time    // with the monotonic clock: the other one may jump
+	alive atomic.Int64 // when the index last answered, in nanoseconds after that
 	wrote atomic.Int64 // documents that were put
 	done  atomic.Int64
 	total int
@@ -361,10 +361,10 @@ func (p *publication) try(ctx context.Context, what string, do func() error) err
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		err := do()
 		if err == nil {
-			p.alive.Store(time.Now().UnixNano())
+			p.alive.Store(int64(time.Since(p.began)))
 			return nil
 		}
-		silent := time.Since(time.Unix(0, p.alive.Load()))
+		silent := time.Since(p.began) - time.Duration(p.alive.Load())
 		if ctx.Err() != nil || !errors.Is(err, ErrUnreachable) || silent+pause > p.Patience {
 			return fmt.Errorf("%s: %w", what, cmp.Or(context.Cause(ctx), err))
 		}
