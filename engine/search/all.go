@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"coderag-ls/engine/index"
@@ -21,7 +20,7 @@ func (s *Searcher) All(ctx context.Context, searches []Input) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results, errs := make([]Result, len(searches)), make([]error, len(searches))
-	var wg sync.WaitGroup
+	var wg tasks
 	for i := range searches {
 		wg.Go(func() {
 			if results[i], errs[i] = s.Search(ctx, searches[i]); errs[i] != nil {

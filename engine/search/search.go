@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"coderag-ls/engine/config"
@@ -211,7 +210,7 @@ func (s *Searcher) lists(ctx context.Context, in *Input, f *filter, topK int, re
 		}
 	}
 	var stats lexical.Stats
-	var wg sync.WaitGroup
+	var wg tasks
 	for _, l := range lists[1:] {
 		wg.Go(func() { l.err = s.nearest(ctx, in, f, topK, l) })
 	}

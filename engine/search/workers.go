@@ -3,7 +3,6 @@ package search
 import (
 	"runtime"
 	"slices"
-	"sync"
 
 	"coderag-ls/engine/lexical"
 )
@@ -46,7 +45,7 @@ func (w *worker) stemsOf(name string) []string {
 // each calls do for every candidate with its rank from 0, for several at a time.
 // do changes nothing but its candidate and its worker.
 func (r *ranking) each(do func(w *worker, rank int, c *candidate)) {
-	var wg sync.WaitGroup
+	var wg tasks
 	for n, w := range r.workers {
 		wg.Go(func() {
 			for i := n; i < len(r.cands); i += len(r.workers) {
