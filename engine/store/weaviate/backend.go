@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +126,11 @@ func (b *Backend) Heads(ctx context.Context) ([]sharedindex.Head, error) {
 		}
 		if errors.As(failures, new(*statusError)) {
 			// The ordinary way tells what it means.
-			if err := b.client.do(ctx, b.listRequest(what, "", map[string]headObject{})); err != nil {
+			r, err := b.listRequest(what, "", map[string]headObject{})
+			if err == nil {
+				err = b.client.do(ctx, r)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -193,29 +196,42 @@ func (b *Backend) Heads(ctx context.Context) ([]sharedindex.Head, error) {
 const listPage = 500
 
 // listRequest lists heads that come after an id; those found are put into to.
-func (b *Backend) listRequest(what, after string, to map[string]headObject) request {
-	query := url.Values{"class": {b.heads}, "tenant": {b.options.Tenant}, "limit": {strconv.Itoa(listPage)}, "after": {after}}
+func (b *Backend) listRequest(what, after string, to map[string]headObject) (request, error) {
+	body, err := json.Marshal(map[string]string{"query": fmt.Sprintf("{Get{%s(tenant:%s limit:%d after:%s){%s %s _additional{id}}}}",
+		b.heads, quote(b.options.Tenant), listPage, quote(after), propRepository, propData)})
 	return request{
-		what: what, method: http.MethodGet, path: "/v1/objects", query: query,
-		parse: func(_ int, body []byte) error { return parseHeads(body, to) },
-	}
+		what: what, method: http.MethodPost, path: graphQL, body: body,
+		parse: func(_ int, body []byte) error {
+			data, err := parseGraphQL(body)
+			if err != nil {
+				return err
+			}
+			return parseHeads(data, b.heads, to)
+		},
+	}, err
 }
 
-func parseHeads(body []byte, to map[string]headObject) error {
-	var page struct {
-		Objects []struct {
-			ID         string     `json:"id"`
-			Properties headObject `json:"properties"`
-		} `json:"objects"`
+func parseHeads(data json.RawMessage, class string, to map[string]headObject) error {
+	var answer struct {
+		Get map[string][]struct {
+			headObject
+			Additional struct {
+				ID string `json:"id"`
+			} `json:"_additional"`
+		} `json:"Get"`
 	}
-	if err := decode(body, &page); err != nil {
+	if err := decode(data, &answer); err != nil {
 		return err
 	}
-	for _, o := range page.Objects {
-		if o.ID == "" {
+	rows, ok := answer.Get[class]
+	if !ok {
+		return &answerError{fmt.Errorf("no %s is in it", class)}
+	}
+	for _, o := range rows {
+		if o.Additional.ID == "" {
 			return &answerError{errors.New("a head has no id")}
 		}
-		to[o.ID] = o.Properties
+		to[o.Additional.ID] = o.headObject
 	}
 	return nil
 }
@@ -225,7 +241,10 @@ func (b *Backend) list(ctx context.Context, e *endpoint) (map[string]headObject,
 	all := map[string]headObject{}
 	for after := ""; ; {
 		page := map[string]headObject{}
-		r := b.listRequest("", after, page)
+		r, err := b.listRequest("", after, page)
+		if err != nil {
+			return nil, err
+		}
 		if err := b.client.ask(ctx, e, &r); err != nil {
 			return nil, err
 		}
@@ -253,31 +272,114 @@ func (b *Backend) postingID(d sharedindex.ID, ordinal int) string {
 	return id("posting", d.Repository, d.Path, strconv.Itoa(ordinal))
 }
 
-// Documents reads documents by id, several at once.
+// documentsAtOnce is how many documents one request reads.
+const documentsAtOnce = 16
+
+// Documents reads documents, several by one request; those that it does not give, or not as a
+// quorum has them, by id. That takes longer and needs the cluster's leader, which
+// knows whether the tenant is there.
 func (b *Backend) Documents(ctx context.Context, ids []sharedindex.ID) (map[sharedindex.ID]sharedindex.Document, error) {
 	out := make(map[sharedindex.ID]sharedindex.Document, len(ids))
+	if there, err := b.present(ctx, b.documents); err != nil || !there {
+		return out, err
+	}
 	var mu sync.Mutex
-	err := each(ctx, 2*parallel, len(ids), func(ctx context.Context, i int) error {
-		what := "reading " + ids[i].Path + " of " + ids[i].Repository
-		var o packed
-		there, err := b.get(ctx, what, b.documents, b.documentID(ids[i]), 0, &o)
-		if err != nil || !there {
-			return err
-		}
-		d, err := unpackDocument(o.Data)
-		if err == nil && d.Record.Path != ids[i].Path {
+	take := func(at sharedindex.ID, data string) error {
+		d, err := unpackDocument(data)
+		if err == nil && d.Record.Path != at.Path {
 			err = errDamaged
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", what, err)
+			return fmt.Errorf("reading %s of %s: %w", at.Path, at.Repository, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		out[ids[i]] = d
+		out[at] = d
 		return nil
+	}
+	var left []sharedindex.ID
+	if b.options.Levels.Read == All {
+		left = ids // of a search that is not honoured
+	} else {
+		groups := slices.Collect(slices.Chunk(ids, documentsAtOnce))
+		err := each(ctx, parallel, len(groups), func(ctx context.Context, i int) error {
+			got, err := b.someDocuments(ctx, groups[i])
+			if err != nil && ctx.Err() != nil {
+				return err
+			}
+			for _, at := range groups[i] {
+				data, ok := got[b.documentID(at)]
+				if !ok {
+					mu.Lock()
+					left = append(left, at)
+					mu.Unlock()
+				} else if err := take(at, data); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := each(ctx, 2*parallel, len(left), func(ctx context.Context, i int) error {
+		var o packed
+		there, err := b.get(ctx, "reading "+left[i].Path+" of "+left[i].Repository, b.documents, b.documentID(left[i]), 0, &o)
+		if err != nil || !there {
+			return err
+		}
+		return take(left[i], o.Data)
 	})
 	if err != nil {
 		return nil, err
+	}
+	return out, nil
+}
+
+// someDocuments reads what documents hold by one request, by their ids. Those of which
+// another replica has something else are left out.
+func (b *Backend) someDocuments(ctx context.Context, ids []sharedindex.ID) (data map[string]string, err error) {
+	quoted := make([]string, len(ids))
+	for i, at := range ids {
+		quoted[i] = quote(b.documentID(at))
+	}
+	level, check := "", ""
+	if b.known.replicas(b.documents) > 1 && b.options.Levels.Read != One {
+		level, check = "consistencyLevel:"+string(b.options.Levels.Read), "isConsistent"
+	}
+	query := fmt.Sprintf("{Get{%s(tenant:%s %s limit:%d where:{path:[\"id\"] operator:ContainsAny valueText:[%s]}){%s _additional{id %s}}}}",
+		b.documents, quote(b.options.Tenant), level, len(ids), strings.Join(quoted, ","), propData, check)
+	err = b.ask(ctx, fmt.Sprintf("reading %s of %s and %d more files", ids[0].Path, ids[0].Repository, len(ids)-1), query, func(answer json.RawMessage) (err error) {
+		data, err = parseDocuments(answer, b.documents, check != "")
+		return err
+	})
+	return data, err
+}
+
+// parseDocuments reads what documents hold, by object id.
+func parseDocuments(data json.RawMessage, class string, checked bool) (map[string]string, error) {
+	var answer struct {
+		Get map[string][]struct {
+			Data       string `json:"data"`
+			Additional struct {
+				ID           string `json:"id"`
+				IsConsistent bool   `json:"isConsistent"`
+			} `json:"_additional"`
+		} `json:"Get"`
+	}
+	if err := decode(data, &answer); err != nil {
+		return nil, err
+	}
+	rows, ok := answer.Get[class]
+	if !ok {
+		return nil, &answerError{fmt.Errorf("no %s is in it", class)}
+	}
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		if r.Additional.IsConsistent || !checked {
+			out[r.Additional.ID] = r.Data
+		}
 	}
 	return out, nil
 }

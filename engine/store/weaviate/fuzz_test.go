@@ -22,7 +22,7 @@ func FuzzAnswers(f *testing.F) {
 		`{"data":{"Get":{"C":[{"repository":"r","path":"p","ordinal":1,"_additional":{"distance":0.5}}]}}}`,
 		`{"data":{"Get":{"C":null}},"errors":[{"message":"no","path":["Get"]}]}`,
 		`{"data":{"Aggregate":{"t0":[{"meta":{"count":3}}],"t1":[{"meta":{"count":0}}]}}}`,
-		`{"objects":[{"id":"a","properties":{"repository":"r","data":"{}"}}]}`,
+		`{"data":{"Get":{"C":[{"repository":"r","data":"{}","_additional":{"id":"a","isConsistent":true}}]}}}`,
 		`[{"id":"a","result":{"status":"SUCCESS"}},{"id":"b","result":{"status":"FAILED","errors":{"error":[{"message":"m"}]}}}]`,
 		`{"data":{"Get":{"C":[{"ordinal":1e300}]}}}`, `null`, `[]`, `{"data":7}`, `{"error":[{"message":"x"}]}`, "\xff",
 	} {
@@ -32,7 +32,6 @@ func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		said(body)
 		_ = parseBatch(body, objects)
-		_ = parseHeads(body, map[string]headObject{})
 		data, err := parseGraphQL(body)
 		if err != nil {
 			return
@@ -44,6 +43,8 @@ func FuzzAnswers(f *testing.F) {
 				}
 			}
 		}
+		_ = parseHeads(data, "C", map[string]headObject{})
+		_, _ = parseDocuments(data, "C", true)
 		if page, err := parseScan(data, "C"); err == nil {
 			for _, one := range page {
 				if one.id == "" || one.Ordinal < 0 {

@@ -8,8 +8,9 @@
 // Every collection is multi-tenant: a tenant is a shard of its own, so that no
 // query reaches another one's objects.
 //
-//	CoderagHead            heads of repositories, leases, manifests; stores' records
-//	                       and vectors
+//	CoderagHead            heads of repositories
+//	CoderagState           leases and manifests; stores' records
+//	CoderagVector          stores' vectors
 //	CoderagDocument_<e>    one object per file: all of it, packed. Read by id only.
 //	CoderagPosting_<e>     one object per chunk: its words by field, and a vector.
 //
@@ -23,10 +24,11 @@
 //
 // # What is read how
 //
-// Where an outdated answer would do harm (heads, leases, manifests, documents)
-// objects are read by id with a quorum of the replicas, which sees every
-// acknowledged write whichever replica lags. Searches ask one replica: what they
-// find are candidates, which are judged by their documents.
+// Where an outdated answer would do harm (heads, leases, manifests) objects are
+// read by id with a quorum of the replicas, which sees every acknowledged write
+// whichever replica lags. Documents are read by their ids several at a time, each compared with
+// another replica's, and by id as well where these differ or one is missing. Searches ask one
+// replica: what they find are candidates, which are judged by their documents.
 package weaviate
 
 import (

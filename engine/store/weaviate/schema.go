@@ -141,51 +141,54 @@ func about(e sharedindex.Edition) string {
 	return fmt.Sprintf("edition chunks %s, tokenizer %d, model %s (%s)", e.ChunkVersion, e.Tokenizer, e.Model.Name, e.Model.Fingerprint)
 }
 
-// known remembers which collections are there, with the tenant in them.
+// known remembers which collections are there, with the tenant in them, and on how
+// many nodes they keep an object.
 type known struct {
 	mu   sync.Mutex
-	have map[string]bool
+	have map[string]int
 }
 
-func (k *known) has(class string) bool {
+// replicas is 0 where the collection is not known to be there.
+func (k *known) replicas(class string) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.have[class]
 }
 
-func (k *known) set(class string, have bool) {
+func (k *known) set(class string, replicas int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.have == nil {
-		k.have = map[string]bool{}
+		k.have = map[string]int{}
 	}
-	k.have[class] = have
+	k.have[class] = replicas
 }
 
 // doubt has a collection looked for anew where something went wrong: it may have been
 // removed.
 func (b *engine) doubt(class string, err *error) {
 	if *err != nil && !errors.Is(*err, sharedindex.ErrUnreachable) && !errors.Is(*err, context.Canceled) {
-		b.known.set(class, false)
+		b.known.set(class, 0)
 	}
 }
 
 // present reports whether a collection and the tenant in it are there. The
 // error is sharedindex.ErrSchema where it was made by another version.
 func (b *engine) present(ctx context.Context, class string) (bool, error) {
-	if b.known.has(class) {
+	if b.known.replicas(class) > 0 {
 		return true, nil
 	}
 	// What a node knows holds also while the cluster has no leader; what it does not know
 	// it may not know yet.
 	for _, local := range []bool{true, false} {
-		there, err := b.checkSchema(ctx, class, local)
+		replicas, err := b.checkSchema(ctx, class, local)
 		if err != nil {
 			return false, err
 		}
-		if !there {
+		if replicas == 0 {
 			continue
 		}
+		there := false
 		err = b.client.do(ctx, request{
 			what: "looking for tenant " + b.options.Tenant, method: http.MethodGet, local: local,
 			path: "/v1/schema/" + class + "/tenants/" + b.options.Tenant, accept: []int{http.StatusNotFound},
@@ -195,17 +198,24 @@ func (b *engine) present(ctx context.Context, class string) (bool, error) {
 			return false, err
 		}
 		if there {
-			b.known.set(class, true)
+			b.known.set(class, replicas)
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// checkSchema reports whether a collection is there and made by this version, by
-// what the node that is asked knows, or by the leader.
-func (b *engine) checkSchema(ctx context.Context, class string, local bool) (there bool, err error) {
-	var is collection
+// checkSchema checks that a collection, if it is there, was made by this version, by
+// what the node that is asked knows, or by the leader. It returns on how many nodes the
+// collection keeps an object, 0 where it is not there.
+func (b *engine) checkSchema(ctx context.Context, class string, local bool) (replicas int, err error) {
+	there := false
+	var is struct {
+		Description       string `json:"description"`
+		ReplicationConfig struct {
+			Factor int `json:"factor"`
+		} `json:"replicationConfig"`
+	}
 	err = b.client.do(ctx, request{
 		what: "reading the schema of " + class, method: http.MethodGet, path: "/v1/schema/" + class, local: local, accept: []int{http.StatusNotFound},
 		parse: func(status int, body []byte) error {
@@ -216,22 +226,22 @@ func (b *engine) checkSchema(ctx context.Context, class string, local bool) (the
 		},
 	})
 	if err != nil || !there {
-		return false, err
+		return 0, err
 	}
 	version, ours := strings.CutPrefix(is.Description, describes)
 	version, _, _ = strings.Cut(version, ":")
 	n, err := strconv.Atoi(version)
 	if !ours || err != nil {
-		return true, fmt.Errorf("collection %s at %s: %w: it is described as %.100q, this program writes schema %d", class, b.options.Endpoints[0], sharedindex.ErrSchema, is.Description, Schema)
+		return 0, fmt.Errorf("collection %s at %s: %w: it is described as %.100q, this program writes schema %d", class, b.options.Endpoints[0], sharedindex.ErrSchema, is.Description, Schema)
 	}
 	if n != Schema {
 		advice := "use a newer program"
 		if n < Schema {
 			advice = "remove the collection and publish anew"
 		}
-		return true, fmt.Errorf("collection %s at %s: %w: it has schema %d, this program writes schema %d: %s", class, b.options.Endpoints[0], sharedindex.ErrSchema, n, Schema, advice)
+		return 0, fmt.Errorf("collection %s at %s: %w: it has schema %d, this program writes schema %d: %s", class, b.options.Endpoints[0], sharedindex.ErrSchema, n, Schema, advice)
 	}
-	return true, nil
+	return max(1, is.ReplicationConfig.Factor), nil
 }
 
 // make makes collections and the tenant in them, unless they are there. Others may
@@ -254,7 +264,6 @@ func (b *engine) make(ctx context.Context, collections ...func(replicas int) col
 		if err := b.makeOne(ctx, of(replicas)); err != nil {
 			return err
 		}
-		b.known.set(class, true)
 	}
 	return nil
 }
@@ -264,7 +273,7 @@ func (b *engine) makeOne(ctx context.Context, c collection) error {
 	if err != nil {
 		return err
 	}
-	if !there {
+	if there == 0 {
 		body, err := json.Marshal(c)
 		if err != nil {
 			return fmt.Errorf("making collection %s: %w", c.Class, err)
@@ -274,7 +283,7 @@ func (b *engine) makeOne(ctx context.Context, c collection) error {
 		})
 		if err != nil {
 			// Somebody else may have made it just now.
-			if again, also := b.checkSchema(ctx, c.Class, false); also != nil || !again {
+			if again, also := b.checkSchema(ctx, c.Class, false); also != nil || again == 0 {
 				return err
 			}
 		}
