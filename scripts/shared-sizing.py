@@ -86,13 +86,20 @@ def extrapolated(by):
           f"disk: content x {ROOM:g}; {MEMORY:g} EUR per GB of memory, {DISK:g} EUR per GB of SSD and month\n")
     print("| vectors | chunks | heap bytes/chunk | heap GB | memory GB/node | disk GB/node | first publication, at the measured rate | EUR/month, all nodes |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    base = next((ms for ms in by.values() if len(ms) > 1), None)
+    if base is None:
+        sys.exit("shared-sizing: no quantisation was measured at two sizes, so that nothing can be extrapolated")
+    dim = base[0]["dim"]
+    values = {"none": 4 * dim, "rq": dim, "sq": dim, "bq": dim // 8}
     for (index, quantization), ms in by.items():
         if len(ms) < 2:
-            continue
-        heap, dim = slope(ms, lambda m: m["heapBytes"]), ms[0]["dim"]
+            # One size only: the others' slope, with values of another width.
+            heap = slope(base, lambda m: m["heapBytes"]) + values[quantization] - values[base[0]["quantization"]]
+            ms = base
+        else:
+            heap = slope(ms, lambda m: m["heapBytes"])
         # Never less than the vectors themselves and a graph of 64 links of 2 bytes.
-        values = {"none": 4 * dim, "rq": dim, "sq": dim, "bq": dim // 8}[quantization]
-        heap = max(heap, values + 128)
+        heap = max(heap, values[quantization] + 128)
         rate = ms[-1]["chunksPerSecond"]
         for n in SIZES:
             live = ms[0]["heapBytes"] + heap * n

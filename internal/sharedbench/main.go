@@ -4,15 +4,13 @@
 // nodes keep on disk and in memory, and how long searches take. It prints one
 // line of JSON per size, which scripts/shared-sizing.py reads.
 //
-//	CODERAG_SHARED_ENGINE=$(scripts/shared-engine.sh) go run ./internal/sharedbench -quantization rq
+//	CODERAG_SHARED_ENGINE=$(scripts/shared-engine.sh) go run ./internal/sharedbench -corpus $(go env GOROOT)/src/cmd
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 )
@@ -28,13 +26,17 @@ type options struct {
 func main() {
 	var o options
 	var sizes string
-	flag.StringVar(&o.corpus, "corpus", filepath.Join(runtime.GOROOT(), "src"), "`folder` of code to publish")
+	flag.StringVar(&o.corpus, "corpus", "", "`folder` of code to publish, such as $(go env GOROOT)/src/cmd")
 	flag.StringVar(&sizes, "sizes", "5000,20000,60000", "`numbers` of chunks at which is measured")
 	flag.StringVar(&o.index, "index", "hnsw", "vector index: hnsw, flat or dynamic")
 	flag.StringVar(&o.quantization, "quantization", "rq", "rq, sq, bq or none")
 	flag.IntVar(&o.memory, "memory", 900, "GOMEMLIMIT of each node, in `MiB`")
 	flag.IntVar(&o.questions, "questions", 200, "searches per measurement")
 	flag.Parse()
+	if o.corpus == "" {
+		fmt.Fprintln(os.Stderr, "sharedbench: -corpus names no folder")
+		os.Exit(2)
+	}
 	for _, s := range strings.Split(sizes, ",") {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 {

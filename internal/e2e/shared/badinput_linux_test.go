@@ -148,9 +148,11 @@ func TestTwoPublishers(t *testing.T) {
 	u := newUser(t, ctx, c, tenant)
 	dirs := versions(t, corpus(t, "raft"))
 	u.publish(name, "0", dirs[0])
+	other := u.with()
+	other.run(publishArgs(name, "2", dirs[0], "--dry-run")...).wants(0) // so that it has nothing to index afterwards
 	j := u.start(publishArgs(name, "1", dirs[1])...)
 	underWay(t, ctx, c, c.Nodes[0], tenant, j)
-	u.with().run(publishArgs(name, "2", dirs[0])...).wants(4, "being published by another process")
+	other.run(publishArgs(name, "2", dirs[0])...).wants(4, "being published by another process")
 	j.wait().wants(0)
 	awaitStored(t, ctx, c, tenant, name, indexOf(t, ctx, dirs[1]))
 	if all := u.list(); len(all) != 1 || all[0].Commit != "1" || all[0].Publishing != "" {

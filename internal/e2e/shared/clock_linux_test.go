@@ -15,7 +15,7 @@ func TestClocks(t *testing.T) {
 	ctx, c := begin(t, 8*time.Minute)
 	const tenant, name = "clocks", "example.org/clocks"
 	u := newUser(t, ctx, c, tenant)
-	dirs := versions(t, corpus(t, "tenacity"))
+	dirs := versions(t, corpus(t, "raft"))
 	want := [2]indexed{indexOf(t, ctx, dirs[0]), indexOf(t, ctx, dirs[1])}
 	shifted := func(t *testing.T, program string, by time.Duration) string {
 		t.Helper()
@@ -53,9 +53,11 @@ func TestClocks(t *testing.T) {
 		n++
 		off := u.in(t).with()
 		off.binary = shifted(t, os.Getenv(programVariable), -36*time.Hour)
+		other := u.in(t).with()
+		other.run(publishArgs(name, "other", dirs[0], "--dry-run")...).wants(0) // so that it has nothing to index afterwards
 		j := off.start(publishArgs(name, fmt.Sprint(n), dirs[n%2])...)
 		underWay(t, ctx, c, c.Nodes[0], tenant, j)
-		u.in(t).run(publishArgs(name, "other", dirs[0])...).wants(4, "being published by another process")
+		other.run(publishArgs(name, "other", dirs[0])...).wants(4, "being published by another process")
 		j.wait().wants(0)
 		awaitStored(t, ctx, c, tenant, name, want[n%2])
 	})
