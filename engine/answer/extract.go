@@ -175,10 +175,10 @@ func (m *maker) nothing() {
 	}
 	unfinished := cov.Pending > 0 || cov.Stale
 	switch {
-	case n == 0 && unfinished:
-		m.write("The index is still being built and holds nothing yet. Ask again in a moment.\n")
 	case n == 0 && cov.Shared > 0:
 		m.write("Nothing that could be searched answers this: the workspace's %d files are found through the shared index.\n", cov.Shared)
+	case n == 0 && unfinished:
+		m.write("The index is still being built and holds nothing yet. Ask again in a moment.\n")
 	case n == 0:
 		m.write("No files are indexed, so there is nothing to answer from.\n")
 	case len(m.in.Result.Hits) > 0:

@@ -141,7 +141,7 @@ func (r *Reader) candidates(ctx context.Context, q Query) (Candidates, error) {
 		wg.Go(func() { errs[i] = r.search(ctx, g, &q, terms) })
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := cmp.Or(errs...); err != nil {
 		return Candidates{}, err
 	}
 	out.Background = &lexical.Background{DF: map[string]int{}}
@@ -213,7 +213,8 @@ func (r *Reader) groups(heads []Head, q Query) ([]*group, Candidates) {
 	return groups, out
 }
 
-// search asks for the lists of one edition, and how frequent the terms are.
+// search asks for the lists of one edition, and how frequent the terms are. Of several errors the
+// first is told: they have one cause, mostly.
 func (r *Reader) search(ctx context.Context, g *group, q *Query, terms []string) error {
 	var err error
 	if g.b, err = r.backend(ctx, g.edition); err != nil {
@@ -236,7 +237,7 @@ func (r *Reader) search(ctx context.Context, g *group, q *Query, terms []string)
 		wg.Go(func() { g.lists[1+i], errs[2+i] = g.b.Nearest(ctx, in, v, nearPostings) })
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := cmp.Or(errs...); err != nil {
 		return fmt.Errorf("searching the shared index: %w", err)
 	}
 	return nil
@@ -398,7 +399,7 @@ func (r *Reader) fetch(ctx context.Context, g *group, ids []ID) (map[ID]Document
 		wg.Go(func() { parts[i], errs[i] = g.b.Documents(ctx, batch) })
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := cmp.Or(errs...); err != nil {
 		return nil, fmt.Errorf("reading files of the shared index: %w", err)
 	}
 	all := parts[0]
