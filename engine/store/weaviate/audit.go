@@ -28,7 +28,7 @@ func (b *Backend) Postings(ctx context.Context, repository string, fn func(path 
 	}
 	all := map[posting]struct{}{}
 	var mu sync.Mutex
-	told, failures := b.client.everywhere(ctx, func(ctx context.Context, e *endpoint) error {
+	told, failures := b.client.everywhere(ctx, true, func(ctx context.Context, e *endpoint) error {
 		return b.scan(ctx, e, func(f sharedindex.Found) {
 			if f.Repository == repository {
 				mu.Lock()

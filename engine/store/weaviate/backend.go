@@ -111,7 +111,7 @@ func (b *Backend) Heads(ctx context.Context) ([]sharedindex.Head, error) {
 	}
 	var mu sync.Mutex
 	var lists []map[string]headObject
-	told, failures := b.client.everywhere(ctx, func(ctx context.Context, e *endpoint) error {
+	told, failures := b.client.everywhere(ctx, false, func(ctx context.Context, e *endpoint) error {
 		l, err := b.list(ctx, e)
 		if err == nil {
 			mu.Lock()

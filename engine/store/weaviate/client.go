@@ -118,12 +118,13 @@ func (c *client) order(home uint32) []*endpoint {
 }
 
 // everywhere asks all good endpoints at the same time, or all where none is good.
-// Once one has answered the others have as long again, and a second, to do so. It
-// returns how many did, and the errors of those that did not.
-func (c *client) everywhere(ctx context.Context, fn func(ctx context.Context, e *endpoint) error) (answered int, failures error) {
+// Once one has answered the others have as long again, and a second, to do so. With
+// all set every endpoint is asked and waited for. It returns how many answered, and the
+// errors of those that did not.
+func (c *client) everywhere(ctx context.Context, all bool, fn func(ctx context.Context, e *endpoint) error) (answered int, failures error) {
 	asked, bad := c.split(0)
-	if len(asked) == 0 {
-		asked = bad
+	if all || len(asked) == 0 {
+		asked = append(asked, bad...)
 	}
 	late, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -147,7 +148,7 @@ func (c *client) everywhere(ctx context.Context, fn func(ctx context.Context, e 
 			failures = errors.Join(failures, err)
 			continue
 		}
-		if answered++; answered == 1 {
+		if answered++; answered == 1 && !all {
 			t := time.AfterFunc(time.Second+time.Since(began), cancel)
 			defer t.Stop()
 		}
