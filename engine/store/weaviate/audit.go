@@ -96,22 +96,17 @@ type scanned struct {
 
 // parseScan reads a page of postings.
 func parseScan(data json.RawMessage, class string) ([]scanned, error) {
-	var answer struct {
-		Get map[string][]struct {
-			Repository string   `json:"repository"`
-			Path       string   `json:"path"`
-			Ordinal    *float64 `json:"ordinal"`
-			Additional struct {
-				ID string `json:"id"`
-			} `json:"_additional"`
-		} `json:"Get"`
+	type row struct {
+		Repository string   `json:"repository"`
+		Path       string   `json:"path"`
+		Ordinal    *float64 `json:"ordinal"`
+		Additional struct {
+			ID string `json:"id"`
+		} `json:"_additional"`
 	}
-	if err := decode(data, &answer); err != nil {
+	rows, err := rowsOf[row](data, class)
+	if err != nil {
 		return nil, err
-	}
-	rows, ok := answer.Get[class]
-	if !ok {
-		return nil, &answerError{fmt.Errorf("no %s is in it", class)}
 	}
 	out := make([]scanned, len(rows))
 	for i, r := range rows {

@@ -212,20 +212,15 @@ func (b *Backend) listRequest(what, after string, to map[string]headObject) (req
 }
 
 func parseHeads(data json.RawMessage, class string, to map[string]headObject) error {
-	var answer struct {
-		Get map[string][]struct {
-			headObject
-			Additional struct {
-				ID string `json:"id"`
-			} `json:"_additional"`
-		} `json:"Get"`
+	type row struct {
+		headObject
+		Additional struct {
+			ID string `json:"id"`
+		} `json:"_additional"`
 	}
-	if err := decode(data, &answer); err != nil {
+	rows, err := rowsOf[row](data, class)
+	if err != nil {
 		return err
-	}
-	rows, ok := answer.Get[class]
-	if !ok {
-		return &answerError{fmt.Errorf("no %s is in it", class)}
 	}
 	for _, o := range rows {
 		if o.Additional.ID == "" {
@@ -359,21 +354,16 @@ func (b *Backend) someDocuments(ctx context.Context, ids []sharedindex.ID) (data
 
 // parseDocuments reads what documents hold, by object id.
 func parseDocuments(data json.RawMessage, class string, checked bool) (map[string]string, error) {
-	var answer struct {
-		Get map[string][]struct {
-			Data       string `json:"data"`
-			Additional struct {
-				ID           string `json:"id"`
-				IsConsistent bool   `json:"isConsistent"`
-			} `json:"_additional"`
-		} `json:"Get"`
+	type row struct {
+		Data       string `json:"data"`
+		Additional struct {
+			ID           string `json:"id"`
+			IsConsistent bool   `json:"isConsistent"`
+		} `json:"_additional"`
 	}
-	if err := decode(data, &answer); err != nil {
+	rows, err := rowsOf[row](data, class)
+	if err != nil {
 		return nil, err
-	}
-	rows, ok := answer.Get[class]
-	if !ok {
-		return nil, &answerError{fmt.Errorf("no %s is in it", class)}
 	}
 	out := make(map[string]string, len(rows))
 	for _, r := range rows {

@@ -191,23 +191,18 @@ func parseGraphQL(body []byte) (json.RawMessage, error) {
 
 // parseFound reads the postings of a search.
 func parseFound(data json.RawMessage, class string) ([]sharedindex.Found, error) {
-	var answer struct {
-		Get map[string][]struct {
-			Repository string   `json:"repository"`
-			Path       string   `json:"path"`
-			Ordinal    *float64 `json:"ordinal"`
-			Additional struct {
-				Score    string   `json:"score"`
-				Distance *float64 `json:"distance"`
-			} `json:"_additional"`
-		} `json:"Get"`
+	type row struct {
+		Repository string   `json:"repository"`
+		Path       string   `json:"path"`
+		Ordinal    *float64 `json:"ordinal"`
+		Additional struct {
+			Score    string   `json:"score"`
+			Distance *float64 `json:"distance"`
+		} `json:"_additional"`
 	}
-	if err := decode(data, &answer); err != nil {
+	rows, err := rowsOf[row](data, class)
+	if err != nil {
 		return nil, err
-	}
-	rows, ok := answer.Get[class]
-	if !ok {
-		return nil, &answerError{fmt.Errorf("no %s is in it", class)}
 	}
 	out := make([]sharedindex.Found, 0, len(rows))
 	for _, r := range rows {
@@ -302,4 +297,19 @@ func parseCounts(data json.RawMessage, n int) ([]int, error) {
 		out[i] = int(*of[0].Meta.Count)
 	}
 	return out, nil
+}
+
+// rowsOf reads what a query gives of a collection.
+func rowsOf[T any](data json.RawMessage, class string) ([]T, error) {
+	var answer struct {
+		Get map[string][]T `json:"Get"`
+	}
+	if err := decode(data, &answer); err != nil {
+		return nil, err
+	}
+	rows, ok := answer.Get[class]
+	if !ok {
+		return nil, &answerError{fmt.Errorf("no %s is in it", class)}
+	}
+	return rows, nil
 }
