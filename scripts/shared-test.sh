@@ -15,7 +15,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 status=0
 # What a test is called, how it went and what it measured is shown as it comes.
-show() { tee -a "$work/log" | grep -E --line-buffered '^ *(=== RUN|--- |panic:|FAIL|ok )|_test\.go:[0-9]+: ' || true; }
+show() { tee -a "$work/log" | grep -E --line-buffered '^ *(=== RUN|--- |panic:|FAIL|ok )|^ +[a-z_]+\.go:[0-9]+: ' || true; }
 "$go" test -count=1 -p 1 -timeout 20m -v -run "$pattern" ./internal/sharedcluster ./internal/e2e/shared 2>&1 | show || status=1
 "$go" build -o "$work/run" ./internal/sharedcluster/run
 "$work/run" "$go" test -count=1 -timeout 15m -v -run "$pattern" ./engine/store/weaviate 2>&1 | show || status=1
