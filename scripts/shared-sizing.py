@@ -98,8 +98,9 @@ def extrapolated(by):
             ms = base
         else:
             heap = slope(ms, lambda m: m["heapBytes"])
-        # Never less than the vectors themselves and a graph of 64 links of 2 bytes.
-        heap = max(heap, values[quantization] + 128)
+        # Never less than the vectors themselves and a graph of 64 links of 4 bytes with 100 for its node:
+        # small measurements lie within the collector's noise.
+        heap = max(heap, values[quantization] + 64 * 4 + 100)
         rate = ms[-1]["chunksPerSecond"]
         for n in SIZES:
             live = ms[0]["heapBytes"] + heap * n
