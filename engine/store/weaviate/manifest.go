@@ -85,30 +85,58 @@ func (b *Backend) Manifest(ctx context.Context, repository string, fn func(share
 	if err != nil || l == nil {
 		return err
 	}
-	var writer *held
-	asked := false
+	left, l, err := s.left(ctx, l)
+	if err != nil || l == nil {
+		return err
+	}
 	for path, value := range l.values {
 		e, err := decodeEntry(value)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", s.what(), path, err)
 		}
 		is := sharedindex.Entry{Path: path, Hash: e.hash, Chunks: e.whole}
-		if e.state == pending {
-			if !asked {
-				if writer, err = s.holder(ctx); err != nil {
-					return err
-				}
-				asked = true
-			}
-			if writer == nil || !strings.HasPrefix(l.from[path], writer.token) {
-				is.Hash, is.Chunks = file.Hash{}, e.chunks
-			} else if e.hash == (file.Hash{}) {
-				continue // it is not there yet
-			}
+		from, was := left[path]
+		switch {
+		case e.state != pending:
+		case was && from == l.from[path]:
+			is.Hash, is.Chunks = file.Hash{}, e.chunks
+		case e.hash == (file.Hash{}):
+			continue // it is not there yet
 		}
 		if err := fn(is); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// left returns the paths that were pending and whose publisher does not hold the lease, with
+// its log. That may have ended meanwhile: what is still pending in the ledger that is
+// returned with them, which is read after that, it has left half written.
+func (s shelf) left(ctx context.Context, l *ledger) (map[string]string, *ledger, error) {
+	var left map[string]string
+	var writer *held
+	for path, value := range l.values {
+		e, err := decodeEntry(value)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %s: %w", s.what(), path, err)
+		}
+		if e.state != pending {
+			continue
+		}
+		if left == nil {
+			left = map[string]string{}
+			if writer, err = s.holder(ctx); err != nil {
+				return nil, nil, err
+			}
+		}
+		if writer == nil || !strings.HasPrefix(l.from[path], writer.token) {
+			left[path] = l.from[path]
+		}
+	}
+	if len(left) == 0 {
+		return nil, l, nil
+	}
+	l, err := s.load(ctx)
+	return left, l, err
 }
