@@ -93,7 +93,7 @@ test-llm-server:
 ## test-shared: the shared index on three real nodes that are killed and cut off (Linux; the engine is built once, some eight minutes; TEST=PATTERN)
 .PHONY: test-shared bench-shared
 test-shared: build
-	@GO="$(GO)" scripts/shared-test.sh $(CACHE) $(BIN) $(TEST)
+	@GO="$(GO)" scripts/shared-test.sh $(CACHE) $(BIN) '$(TEST)'
 
 ## bench-shared: measure what a shared index costs; writes docs/shared-index-measured.jsonl, prints the sizing (BENCH_SHARED)
 BENCH_SHARED ?= -corpus $(shell $(GO) env GOROOT)/src/cmd -sizes 2500,7500,20000
