@@ -437,23 +437,18 @@ func declares(p string) bool {
 
 // asksTypes reports whether the question has a word of declaring types.
 func (r *ranking) asksTypes() bool {
-	for _, s := range [...]string{"type", "typescript", "declar", "definit", "stub", "signatur", "annot"} {
-		if r.terms.stems[s] {
-			return true
-		}
-	}
-	return false
+	return r.asksAny("type", "typescript", "declar", "definit", "stub", "signatur", "annot")
 }
 
 // asksTooling reports whether the question has a word of building, checking or
 // releasing.
 func (r *ranking) asksTooling() bool {
-	for _, s := range [...]string{"build", "script", "bundl", "releas", "packag", "publish", "lint", "ci", "workflow", "compil", "instal", "benchmark", "bench", "fuzz", "tool", "sandbox", "playground", "makefil", "docker"} {
-		if r.terms.stems[s] {
-			return true
-		}
-	}
-	return false
+	return r.asksAny("build", "script", "bundl", "releas", "packag", "publish", "lint", "ci", "workflow", "compil", "instal", "benchmark", "bench", "fuzz", "tool", "sandbox", "playground", "makefil", "docker")
+}
+
+// asksAny reports whether the question has one of the stems.
+func (r *ranking) asksAny(stems ...string) bool {
+	return slices.ContainsFunc(stems, func(s string) bool { return r.terms.stems[s] })
 }
 
 // changelog reports whether a file tells a project's history: it has a word of
