@@ -68,11 +68,8 @@ func (a *Asker) key(ctx context.Context) (string, error) {
 		}
 		return a.opts.Key(name)
 	}
-	if key := getenv(config.LLMKeyVariable); key != "" {
-		return key, nil
-	}
-	if a.set.APIKeyFile != "" {
-		return llm.ReadKeyFile(a.set.APIKeyFile)
+	if key, err := llm.FindKey(getenv, config.LLMKeyVariable, a.set.APIKeyFile); key != "" || err != nil {
+		return key, err
 	}
 	if u, err := url.Parse(a.set.BaseURL); err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), "api.openai.com") {
 		if key := getenv(config.OpenAIKeyVariable); key != "" {

@@ -127,14 +127,8 @@ func (e *Engine) remoteOptions(s config.Settings, dir string) (remote.Options, e
 // embedKey finds the key for embed.baseUrl: the environment's, else the key
 // file's. OPENAI_API_KEY goes to OpenAI and nowhere else.
 func embedKey(s config.Settings, getenv func(string) string) (string, error) {
-	if getenv == nil {
-		getenv = func(string) string { return "" }
-	}
-	if key := getenv(config.EmbedKeyVariable); key != "" {
-		return key, nil
-	}
-	if s.Embed.APIKeyFile != "" {
-		return llm.ReadKeyFile(s.Embed.APIKeyFile)
+	if key, err := llm.FindKey(getenv, config.EmbedKeyVariable, s.Embed.APIKeyFile); key != "" || err != nil || getenv == nil {
+		return key, err
 	}
 	if u, err := url.Parse(s.Embed.BaseURL); err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), "api.openai.com") {
 		return getenv(config.OpenAIKeyVariable), nil

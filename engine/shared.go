@@ -43,18 +43,14 @@ func hasShared(s config.Settings) bool {
 // sharedKey finds the key for shared.endpoints: the environment's, else the key
 // file's.
 func sharedKey(s config.Settings, getenv func(string) string) (string, error) {
-	if getenv != nil {
-		if key := getenv(config.SharedKeyVariable); key != "" {
-			if err := llm.CheckKey(key); err != nil {
-				return "", fmt.Errorf("variable %s: %w", config.SharedKeyVariable, err)
-			}
-			return key, nil
-		}
+	key, err := llm.FindKey(getenv, config.SharedKeyVariable, s.Shared.APIKeyFile)
+	if err != nil {
+		return "", err
 	}
-	if s.Shared.APIKeyFile != "" {
-		return llm.ReadKeyFile(s.Shared.APIKeyFile)
+	if err := llm.CheckKey(key); err != nil { // a file's was checked
+		return "", fmt.Errorf("variable %s: %w", config.SharedKeyVariable, err)
 	}
-	return "", nil
+	return key, nil
 }
 
 // errNoShared is what is asked of a shared index gets where none is set.

@@ -41,6 +41,20 @@ func ReadKeyFile(path string) (string, error) {
 	return "", fmt.Errorf("key file %s is empty", path)
 }
 
+// FindKey returns the key that the environment holds under the variable's name, else the
+// one of the key file; "" where neither is. getenv may be nil.
+func FindKey(getenv func(string) string, variable, file string) (string, error) {
+	if getenv != nil {
+		if key := getenv(variable); key != "" {
+			return key, nil
+		}
+	}
+	if file == "" {
+		return "", nil
+	}
+	return ReadKeyFile(file)
+}
+
 // CheckKey refuses what cannot be sent as a key, without repeating it.
 func CheckKey(key string) error {
 	for i := range len(key) {
