@@ -107,17 +107,16 @@ func (o *PublishOptions) index(ctx context.Context, model *static.Model) (*index
 
 // publication says what is published of an index.
 func (o *PublishOptions) publication(ix *index.Index, ed sharedindex.Edition) (sharedindex.PublishOptions, error) {
-	entries, terms, err := index.Entries(ix)
-	if err != nil {
-		return sharedindex.PublishOptions{}, err
-	}
 	never, err := neverSent(o.Settings)
 	if err != nil {
 		return sharedindex.PublishOptions{}, err
 	}
-	entries = slices.DeleteFunc(entries, func(e sharedindex.Entry) bool { return o.Files != nil && !o.Files[e.Path] || never.Match(e.Path) })
+	entries, statistics, err := index.Entries(ix, func(path string) bool { return (o.Files == nil || o.Files[path]) && !never.Match(path) })
+	if err != nil {
+		return sharedindex.PublishOptions{}, err
+	}
 	p := sharedindex.PublishOptions{
-		Repository: o.Repository, Commit: o.Commit, Edition: ed, Files: entries, Terms: terms, Verify: o.Verify, Patience: o.Patience, Waiting: o.Waiting,
+		Repository: o.Repository, Commit: o.Commit, Edition: ed, Files: entries, Statistics: statistics, Verify: o.Verify, Patience: o.Patience, Waiting: o.Waiting,
 		Documents: func(ctx context.Context, paths []string) ([]sharedindex.Document, error) {
 			documents := make([]sharedindex.Document, 0, len(paths))
 			err := index.Export(ctx, ix, paths, func(d sharedindex.Document) error {

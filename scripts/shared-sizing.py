@@ -64,10 +64,10 @@ def parts(by):
     ms = max(by.values(), key=lambda ms: ms[-1]["chunks"])
     groups = {
         "postings: object (words, vector)": lambda k: k == "coderagposting.objects",
-        "postings: index of all terms (`terms`)": lambda k: k == "coderagposting.property_terms",
         "postings: BM25 by field": lambda k: k.startswith("coderagposting.") and k.endswith("_searchable"),
         "postings: vectors and graph": lambda k: k in ("coderagposting.vectors", "coderagposting.vectors_compressed", "coderagposting.hnsw"),
         "documents: text, record, int8 vectors": lambda k: k == "coderagdocument.objects",
+        "how often words occur, manifests": lambda k: k == "coderagstate.objects",
     }
     rest = dict.fromkeys(ms[-1]["diskBytes"])
     print(f"\nBytes on disk per chunk and node ({ms[0]['index']} {ms[0]['quantization']}, from {ms[0]['chunks']:,} to {ms[-1]['chunks']:,} chunks)\n")

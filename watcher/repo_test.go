@@ -51,8 +51,8 @@ func TestForgottenLock(t *testing.T) {
 	git(t, dir, "init", "-q")
 	writeFile(t, filepath.Join(dir, "a.go"), "1")
 	b := watch(t, dir, func(o *Options) { o.GitHold = 300 * time.Millisecond })
-	writeFile(t, filepath.Join(dir, ".git/index.lock"), "")
 	start := time.Now()
+	writeFile(t, filepath.Join(dir, ".git/index.lock"), "")
 	b.write("a.go", "22")
 	b.until("a.go")
 	if took := time.Since(start); took < 300*time.Millisecond {

@@ -51,19 +51,29 @@ func Export(ctx context.Context, ix *Index, paths []string, fn func(sharedindex.
 	return nil
 }
 
-// Entries returns what Export has documents of, in path order, and the lengths of all
-// their chunks by field (sharedindex.Head.Terms).
-func Entries(ix *Index) ([]sharedindex.Entry, [lexical.NumFields]uint64, error) {
+// Entries returns what Export has documents of, in path order, and the statistics of their
+// words: of those files only whose path keep passes, nil for all.
+func Entries(ix *Index, keep func(path string) bool) ([]sharedindex.Entry, sharedindex.Statistics, error) {
 	if err := ix.oneFolder(); err != nil {
-		return nil, [lexical.NumFields]uint64{}, err
+		return nil, sharedindex.Statistics{}, err
 	}
 	snap := ix.Snapshot()
+	parts := snap.Parts()
+	for i := range parts {
+		parts[i].Live = lexical.NewBitmap(parts[i].Segment.Len())
+	}
 	entries := make([]sharedindex.Entry, 0, snap.FileCount())
 	for _, f := range snap.Files() {
-		at, _ := snap.files.get(f.Path)
-		entries = append(entries, sharedindex.Entry{Path: f.Rel, Hash: f.Hash, Chunks: int(at.count)})
+		if keep != nil && !keep(f.Rel) {
+			continue
+		}
+		refs := snap.DocsOf(f)
+		for _, ref := range refs {
+			parts[ref.Part].Live.Set(int(ref.Doc))
+		}
+		entries = append(entries, sharedindex.Entry{Path: f.Rel, Hash: f.Hash, Chunks: len(refs)})
 	}
-	return entries, lexical.Totals(snap.Parts()), nil
+	return entries, sharedindex.Statistics{Terms: lexical.Totals(parts), DF: lexical.DFs(parts)}, nil
 }
 
 // oneFolder is an error where the workspace is of several.

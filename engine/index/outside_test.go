@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"coderag-ls/engine/index"
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/sharedindex"
+	"coderag-ls/engine/sharedindex/sharedindextest"
 )
 
 // exported are a workspace's documents by path.
@@ -45,11 +47,12 @@ func TestBeside(t *testing.T) {
 	if len(docs) != there.Snapshot().FileCount() || len(docs) < 2 {
 		t.Fatalf("%d documents of %d files", len(docs), there.Snapshot().FileCount())
 	}
-	entries, lengths, err := index.Entries(there)
+	entries, statistics, err := index.Entries(there, nil)
 	if err != nil || len(entries) != len(docs) {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
 	var files []index.OutsideFile
+	lengths, df := statistics.Terms, statistics.DF
 	for _, e := range entries {
 		if d := docs[e.Path]; d.Record.Hash != e.Hash || len(d.Record.File.Chunks) != e.Chunks {
 			t.Errorf("entry %+v, document %+v", e, d.Record)
@@ -58,10 +61,26 @@ func TestBeside(t *testing.T) {
 			for f, n := range lexical.Lengths(words) {
 				lengths[f] -= n
 			}
+			for _, term := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(words[:]...)))) {
+				if df[term]--; df[term] == 0 {
+					delete(df, term)
+				}
+			}
 		}
 	}
 	if lengths != [lexical.NumFields]uint64{} {
 		t.Errorf("the entries' lengths are not the words': %v more", lengths)
+	}
+	if len(df) > 0 {
+		t.Errorf("the entries' frequencies are not the words': %v more", df)
+	}
+	// What is left out is not counted: a word that only it has is not told.
+	first, statistics, err := index.Entries(there, func(path string) bool { return path == entries[0].Path })
+	if err != nil || len(first) != 1 || first[0] != entries[0] {
+		t.Errorf("%+v, %v", first, err)
+	}
+	if want := sharedindextest.Count(docs[entries[0].Path]); !reflect.DeepEqual(statistics, want) {
+		t.Errorf("counted\n%v, want\n%v", statistics, want)
 	}
 	for path, d := range docs {
 		if len(d.Words) != len(d.Record.File.Chunks) || len(d.Rows) != len(d.Words) || len(d.Vectors) != len(d.Words) || d.Record.ModTime != 0 {

@@ -71,6 +71,11 @@ func (p Part) df(e entry) int {
 	case e.df > exactly:
 		return int(math.Round(float64(e.df) * float64(live) / float64(p.Segment.docs)))
 	}
+	return p.living(e)
+}
+
+// living counts the live documents among a term's one by one.
+func (p Part) living(e entry) int {
 	n := 0
 	for at := newPostings(e.posts); at.next(); {
 		if p.Live.Has(int(at.doc)) {
@@ -78,6 +83,25 @@ func (p Part) df(e entry) int {
 		}
 	}
 	return n
+}
+
+// DFs is in how many live documents each term occurs that occurs in one, none of
+// them estimated.
+func DFs(parts []Part) map[string]int {
+	df := map[string]int{}
+	for _, p := range parts {
+		whole := p.docs() == p.Segment.docs
+		for c := p.Segment.cursor(0); c.next(); {
+			n := int(c.entry.df)
+			if !whole {
+				n = p.living(c.entry)
+			}
+			if n > 0 {
+				df[string(c.term)] += n
+			}
+		}
+	}
+	return df
 }
 
 // Totals are the lengths of the live documents' fields in all parts, summed up, none of

@@ -3,6 +3,7 @@ package sharedindex
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"coderag-ls/engine/text"
@@ -41,6 +42,16 @@ func (p *publication) audit(ctx context.Context) (*changes, error) {
 		return nil, fmt.Errorf("verifying %s: %d files have postings that nothing accounts for, and this shared index cannot remove them", p.Repository, len(left))
 	}
 	return c, nil
+}
+
+// counted reports whether the frequencies that are stored are those of the files.
+func (p *publication) counted(ctx context.Context) (bool, error) {
+	var df map[string]int
+	err := p.try(ctx, "reading how often words occur in "+p.Repository, func() (err error) {
+		df, err = p.b.Frequencies(ctx, p.Repository, slices.Collect(maps.Keys(p.Statistics.DF)))
+		return err
+	})
+	return maps.Equal(df, p.Statistics.DF), err
 }
 
 // auditDocuments reads documents and notes those that are not what the manifest

@@ -2,7 +2,9 @@ package sharedindex
 
 import (
 	"container/list"
+	"crypto/sha256"
 	"sync"
+	"time"
 
 	"coderag-ls/engine/file"
 )
@@ -27,6 +29,7 @@ type slot struct {
 type cache struct {
 	mu    sync.Mutex
 	most  int64
+	fresh time.Duration // for how long what was read holds, whatever is published
 	bytes int64
 	order *list.List // of *kept, the one used last in front
 	at    map[slot]*list.Element
@@ -36,14 +39,15 @@ type kept struct {
 	slot       slot
 	generation uint64
 	read       *Read
+	when       time.Time
 }
 
-func newCache(most int64) *cache {
-	return &cache{most: most, order: list.New(), at: map[slot]*list.Element{}}
+func newCache(most int64, fresh time.Duration) *cache {
+	return &cache{most: most, fresh: fresh, order: list.New(), at: map[slot]*list.Element{}}
 }
 
-// get returns what was read of a document, if that holds: the generation is the same, or
-// the text is the one of the hash, where that is not nil.
+// get returns what was read of a document, if that holds: the generation is the same, the text is the
+// one of the hash, or, where that is nil, it was read just now.
 func (c *cache) get(s slot, generation uint64, hash *file.Hash) *Read {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +56,8 @@ func (c *cache) get(s slot, generation uint64, hash *file.Hash) *Read {
 		return nil
 	}
 	k := e.Value.(*kept)
-	if k.generation != generation && (hash == nil || k.read.Record.Hash != *hash) {
+	same := hash != nil && k.read.Record.Hash == *hash || hash == nil && time.Since(k.when) <= c.fresh
+	if k.generation != generation && !same {
 		c.remove(e)
 		return nil
 	}
@@ -60,8 +65,8 @@ func (c *cache) get(s slot, generation uint64, hash *file.Hash) *Read {
 	return k.read
 }
 
-// put keeps what was read.
-func (c *cache) put(s slot, generation uint64, r *Read) {
+// put keeps what was read when.
+func (c *cache) put(s slot, generation uint64, r *Read, when time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.at[s]; ok {
@@ -70,7 +75,7 @@ func (c *cache) put(s slot, generation uint64, r *Read) {
 	if r.size() > c.most/4 {
 		return // it would push out too much
 	}
-	c.at[s] = c.order.PushFront(&kept{s, generation, r})
+	c.at[s] = c.order.PushFront(&kept{s, generation, r, when})
 	for c.bytes += r.size(); c.bytes > c.most; {
 		c.remove(c.order.Back())
 	}
@@ -90,26 +95,94 @@ func (c *cache) clear() {
 	c.bytes = 0
 }
 
-// maxTerms bounds how many terms' frequencies are kept.
-const maxTerms = 50_000
+// maxQuestions bounds how many questions' lists are kept: some 40 kB each.
+const maxQuestions = 32
 
-// frequencies keeps in how many postings terms occur.
-type frequencies struct {
+// lists keeps what questions found last. It is safe for concurrent use.
+type lists struct {
 	mu    sync.Mutex
-	where string // the repositories, as a key
-	df    map[string]int
+	order *list.List // of *listed, the one used last in front
+	at    map[question]*list.Element
 }
 
-func newFrequencies() *frequencies { return &frequencies{df: map[string]int{}} }
+// question is a digest of what was asked, and of which repositories.
+type question [sha256.Size]byte
 
-// get returns what is known of terms in some repositories, and which terms are
-// unknown.
-func (f *frequencies) get(where string, terms []string) (known map[string]int, unknown []string) {
+type listed struct {
+	question question
+	found    [][]Found
+	when     time.Time
+}
+
+func newLists() *lists { return &lists{order: list.New(), at: map[question]*list.Element{}} }
+
+// get returns what a question found, if that is not older than most.
+func (l *lists) get(q question, most time.Duration) ([][]Found, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e, ok := l.at[q]
+	if !ok || time.Since(e.Value.(*listed).when) > most {
+		return nil, false
+	}
+	l.order.MoveToFront(e)
+	return e.Value.(*listed).found, true
+}
+
+// put keeps what a question found when it was asked.
+func (l *lists) put(q question, found [][]Found, when time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.at[q]; ok {
+		l.order.Remove(e)
+	}
+	l.at[q] = l.order.PushFront(&listed{q, found, when})
+	if l.order.Len() > maxQuestions {
+		delete(l.at, l.order.Remove(l.order.Back()).(*listed).question)
+	}
+}
+
+func (l *lists) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.order.Init()
+	clear(l.at)
+}
+
+// maxTerms bounds how many frequencies are kept.
+const maxTerms = 100_000
+
+// frequencies keeps in how many chunks terms occur, by repository. It is safe for concurrent use.
+type frequencies struct {
+	mu    sync.Mutex
+	of    map[dictionary]*counts
+	terms int
+}
+
+// dictionary is what terms are counted in.
+type dictionary struct {
+	repository string
+	edition    Edition
+}
+
+// counts holds for a generation.
+type counts struct {
+	generation uint64
+	df         map[string]int
+}
+
+func newFrequencies() *frequencies { return &frequencies{of: map[dictionary]*counts{}} }
+
+// get returns what is known of terms in a repository, and which terms are unknown.
+func (f *frequencies) get(h Head, terms []string) (known map[string]int, unknown []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	known = map[string]int{}
+	c := f.of[dictionary{h.Repository, h.Edition}]
+	if c == nil || c.generation != h.Generation {
+		return known, terms
+	}
 	for _, t := range terms {
-		if n, ok := f.df[t]; ok && f.where == where {
+		if n, ok := c.df[t]; ok {
 			known[t] = n
 		} else {
 			unknown = append(unknown, t)
@@ -119,20 +192,25 @@ func (f *frequencies) get(where string, terms []string) (known map[string]int, u
 }
 
 // put notes terms; one that is absent in df occurs nowhere.
-func (f *frequencies) put(where string, terms []string, df map[string]int) {
+func (f *frequencies) put(h Head, terms []string, df map[string]int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.where != where || len(f.df) > maxTerms {
-		f.where = where
-		clear(f.df)
+	if f.terms > maxTerms {
+		clear(f.of)
+		f.terms = 0
 	}
+	at := dictionary{h.Repository, h.Edition}
+	c := f.of[at]
+	if c == nil || c.generation != h.Generation {
+		if c != nil {
+			f.terms -= len(c.df)
+		}
+		c = &counts{h.Generation, map[string]int{}}
+		f.of[at] = c
+	}
+	f.terms -= len(c.df)
 	for _, t := range terms {
-		f.df[t] = df[t]
+		c.df[t] = df[t]
 	}
-}
-
-func (f *frequencies) clear() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	clear(f.df)
+	f.terms += len(c.df)
 }

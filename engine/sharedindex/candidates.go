@@ -3,11 +3,15 @@ package sharedindex
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/lexical"
@@ -22,6 +26,8 @@ const (
 	maxDocuments = 128
 	// fetchAtOnce are the documents of one read; fetchers read at the same time.
 	fetchAtOnce = 24
+	// maxCounted bounds the repositories in which words are counted for one question.
+	maxCounted = 16
 	// maxNamed bounds the files that a path in a question stands for.
 	maxNamed = 16
 	// rrfK is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
@@ -226,39 +232,119 @@ func (r *Reader) search(ctx context.Context, g *group, q *Query, terms []string)
 	if !ours {
 		vectors = nil
 	}
-	g.lists = make([][]Found, 1+len(vectors))
+	// What was found may be as old as what is known of the repositories: within a generation documents
+	// come and go while it is published, and replicas lag.
+	asked := r.question(g, in, q.Terms, vectors)
 	errs := make([]error, 2+len(vectors))
 	var wg sync.WaitGroup
 	if len(q.Terms) > 0 {
-		wg.Go(func() { g.lists[0], errs[0] = g.b.Words(ctx, in, q.Terms, wordPostings) })
 		wg.Go(func() { g.df, errs[1] = r.frequencies(ctx, g, terms) })
+	}
+	var known bool
+	if g.lists, known = r.lists.get(asked, r.o.Fresh); known {
+		wg.Wait()
+		return told(errs)
+	}
+	when := time.Now()
+	g.lists = make([][]Found, 1+len(vectors))
+	if len(q.Terms) > 0 {
+		wg.Go(func() { g.lists[0], errs[0] = g.b.Words(ctx, in, q.Terms, wordPostings) })
 	}
 	for i, v := range vectors {
 		wg.Go(func() { g.lists[1+i], errs[2+i] = g.b.Nearest(ctx, in, v, nearPostings) })
 	}
 	wg.Wait()
+	if err := told(errs); err != nil {
+		return err
+	}
+	r.lists.put(asked, g.lists, when)
+	return nil
+}
+
+func told(errs []error) error {
 	if err := cmp.Or(errs...); err != nil {
 		return fmt.Errorf("searching the shared index: %w", err)
 	}
 	return nil
 }
 
-// frequencies are those of terms in all repositories of a group.
+// question is what the lists of a group depend on. What is published of an own repository is not indexed
+// here any more, so that it is to be found at once.
+func (r *Reader) question(g *group, in Scope, terms []lexical.Term, vectors [][]float32) (q question) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%+v %q\n", g.edition, in.Languages)
+	for _, head := range g.heads {
+		fmt.Fprintf(h, "%q\n", head.Repository)
+		if slices.Contains(r.o.Own, head.Repository) {
+			fmt.Fprintf(h, "%d\n", head.Generation)
+		}
+	}
+	for _, t := range terms {
+		fmt.Fprintf(h, "%+v\n", t)
+	}
+	for _, v := range vectors {
+		fmt.Fprintf(h, "%x\n", v)
+	}
+	h.Sum(q[:0])
+	return q
+}
+
+// frequencies are those of terms in all repositories of a group. They are counted in the own ones and in the
+// largest of the others; the rest is held to have words as often as these.
 func (r *Reader) frequencies(ctx context.Context, g *group, terms []string) (map[string]int, error) {
-	names := g.names()
-	where := fmt.Sprintf("%v %q", g.edition, names)
-	known, unknown := r.terms.get(where, terms)
+	heads := slices.Clone(g.heads)
+	slices.SortStableFunc(heads, func(a, b Head) int {
+		mine, theirs := slices.Contains(r.o.Own, a.Repository), slices.Contains(r.o.Own, b.Repository)
+		switch {
+		case mine != theirs && mine:
+			return -1
+		case mine != theirs:
+			return 1
+		}
+		return cmp.Compare(b.Chunks, a.Chunks)
+	})
+	all, counted := 0, 0
+	for i, h := range heads {
+		if all += h.Chunks; i < maxCounted {
+			counted += h.Chunks
+		}
+	}
+	heads = heads[:min(len(heads), maxCounted)]
+	parts, errs := make([]map[string]int, len(heads)), make([]error, len(heads))
+	var wg sync.WaitGroup
+	for i, h := range heads {
+		wg.Go(func() { parts[i], errs[i] = r.counted(ctx, g.b, h, terms) })
+	}
+	wg.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	df := map[string]int{}
+	for _, part := range parts {
+		for t, n := range part {
+			df[t] += n
+		}
+	}
+	if counted > 0 && counted < all {
+		for t, n := range df {
+			df[t] = int(math.Round(float64(n) * float64(all) / float64(counted)))
+		}
+	}
+	return df, nil
+}
+
+// counted are the frequencies of terms in one repository.
+func (r *Reader) counted(ctx context.Context, b Backend, h Head, terms []string) (map[string]int, error) {
+	known, unknown := r.terms.get(h, terms)
 	if len(unknown) == 0 {
 		return known, nil
 	}
-	df, err := g.b.Frequencies(ctx, names, unknown)
+	df, err := b.Frequencies(ctx, h.Repository, unknown)
 	if err != nil {
 		return nil, err
 	}
-	r.terms.put(where, unknown, df)
-	for _, t := range unknown {
-		known[t] = df[t]
-	}
+	r.terms.put(h, unknown, df)
+	maps.Copy(known, df)
 	return known, nil
 }
 
@@ -346,6 +432,7 @@ func (r *Reader) read(ctx context.Context, g *group, ids []ID) (out []*Read, lat
 	if len(missing) == 0 {
 		return out, 0, nil
 	}
+	when := time.Now()
 	got, err := r.fetch(ctx, g, missing)
 	if err != nil {
 		return nil, 0, err
@@ -384,7 +471,7 @@ func (r *Reader) read(ctx context.Context, g *group, ids []ID) (out []*Read, lat
 		f.Vectors, f.Rows, f.Words = nil, nil, nil // Prepared has what of them counts
 		read := &Read{File: f, Prepared: prepared[i]}
 		h, _ := g.head(f.Repository)
-		r.cache.put(slot{f.ID, g.edition}, h.Generation, read)
+		r.cache.put(slot{f.ID, g.edition}, h.Generation, read, when)
 		out = append(out, read)
 	}
 	return out, late, nil

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"coderag-ls/engine/lexical"
 )
 
 const (
@@ -41,10 +39,10 @@ type PublishOptions struct {
 	Files []Entry
 	// Documents makes the documents of some of them. It is called by several goroutines.
 	Documents func(ctx context.Context, paths []string) ([]Document, error)
-	// Terms counts the terms of all files by field (Head.Terms).
-	Terms [lexical.NumFields]uint64
-	// Verify compares what is stored with what is to be there, document by document and
-	// posting by posting, and repairs what differs.
+	// Statistics are those of the words in all files.
+	Statistics Statistics
+	// Verify compares what is stored with what is to be there, document by document,
+	// posting by posting and term by term, and repairs what differs.
 	Verify bool
 	// Patience is how long an index that is not reachable is asked again; 0 for two
 	// minutes.
@@ -158,15 +156,24 @@ func (p *publication) publish(ctx context.Context) (out Published, err error) {
 			break
 		}
 	}
-	head := Head{Repository: p.Repository, Commit: p.Commit, Edition: p.Edition, Files: len(p.files), Terms: p.Terms}
+	head := Head{Repository: p.Repository, Commit: p.Commit, Edition: p.Edition, Files: len(p.files), Terms: p.Statistics.Terms}
 	for _, f := range p.files {
 		head.Chunks += f.Chunks
 	}
-	if !p.begun && before.Commit == p.Commit && before.Publishing == "" && before.Files == head.Files && before.Chunks == head.Chunks && before.Terms == head.Terms {
+	counted := true
+	if p.Verify {
+		if counted, err = p.counted(ctx); err != nil {
+			return p.out, err
+		}
+	}
+	if counted && !p.begun && before.Commit == p.Commit && before.Publishing == "" && before.Files == head.Files && before.Chunks == head.Chunks && before.Terms == head.Terms {
 		p.out.Head = before
 		return p.out, nil
 	}
 	if err := p.begin(ctx); err != nil {
+		return p.out, err
+	}
+	if err := p.try(ctx, "counting the words of "+p.Repository, func() error { return p.w.Count(ctx, p.Statistics.DF) }); err != nil {
 		return p.out, err
 	}
 	if err := p.try(ctx, "ending the publication of "+p.Repository, func() error { return p.w.Finish(ctx, head) }); err != nil {

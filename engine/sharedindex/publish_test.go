@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,10 +35,13 @@ func (s state) options(commit string) sharedindex.PublishOptions {
 			return all, nil
 		},
 	}
+	var all []sharedindex.Document
 	for path, v := range s {
 		d := sharedindextest.Document(path, v[0], v[1])
 		o.Files = append(o.Files, sharedindex.Entry{Path: path, Hash: d.Record.Hash, Chunks: v[1]})
+		all = append(all, d)
 	}
+	o.Statistics = sharedindextest.Count(all...)
 	return o
 }
 
@@ -64,6 +68,10 @@ func (s state) exactly(t *testing.T, b *mem.Backend) {
 		postings[path]++
 		return nil
 	})
+	df := s.options("").Statistics.DF
+	if stored, err := b.Frequencies(t.Context(), repository, slices.Collect(maps.Keys(df))); err != nil || !maps.Equal(stored, df) {
+		t.Errorf("%d terms are counted, want %d: %v", len(stored), len(df), err)
+	}
 	for path, n := range got {
 		if postings[path] != n {
 			t.Errorf("%s has %d postings, want %d: %v", path, postings[path], n, err)
@@ -263,6 +271,17 @@ func TestF1VerifyRepairs(t *testing.T) {
 	if p, err = sharedindex.Publish(t.Context(), b, o); err != nil || p.Put+p.Deleted+p.Swept != 0 {
 		t.Errorf("again: %+v, %v", p, err)
 	}
+	// And counts that are others.
+	if w, err = b.Backend.Write(t.Context(), repository); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Count(t.Context(), map[string]int{"nonsense": 7}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = sharedindex.Publish(t.Context(), b, o); err != nil {
+		t.Error(err)
+	}
+	before.exactly(t, b.Backend)
 	got, err := b.Documents(t.Context(), []sharedindex.ID{{Repository: repository, Path: "dir1/f1.go"}})
 	if err != nil || file.Hash(got[sharedindex.ID{Repository: repository, Path: "dir1/f1.go"}].Record.Hash) != sharedindextest.Document("dir1/f1.go", 1, before["dir1/f1.go"][1]).Record.Hash {
 		t.Error(err)

@@ -82,6 +82,7 @@ type Reader struct {
 	backends map[Edition]Backend
 
 	cache *cache
+	lists *lists
 	terms *frequencies
 
 	answered  chan struct{} // closed once heads were read, or could not be
@@ -108,13 +109,14 @@ type manifest struct {
 // NewReader returns a reader, which begins to read what is published in the
 // background. Loaded waits for that.
 func NewReader(ctx context.Context, o ReaderOptions) *Reader {
-	r := &Reader{o: o, log: o.Logger, opening: make(chan struct{}, 1), answered: make(chan struct{}), backends: map[Edition]Backend{}, cache: newCache(o.CacheBytes), terms: newFrequencies(), manifests: map[string]*manifest{}}
+	r := &Reader{o: o, log: o.Logger, opening: make(chan struct{}, 1), answered: make(chan struct{}), backends: map[Edition]Backend{}, lists: newLists(), terms: newFrequencies(), manifests: map[string]*manifest{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
 	if r.o.Fresh <= 0 {
 		r.o.Fresh = headsFresh
 	}
+	r.cache = newCache(r.o.CacheBytes, r.o.Fresh)
 	r.run, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	r.refresh()
 	return r
@@ -171,8 +173,11 @@ func (r *Reader) Covered(repository, path string, hash file.Hash) (covered, know
 	return ok && have == hash, known
 }
 
-// Forget lets go of the files that were read.
-func (r *Reader) Forget() { r.cache.clear() }
+// Forget lets go of the files that were read, and of what was found.
+func (r *Reader) Forget() {
+	r.cache.clear()
+	r.lists.clear()
+}
 
 // backend returns the backend of an edition.
 func (r *Reader) backend(ctx context.Context, e Edition) (Backend, error) {
@@ -260,11 +265,6 @@ func (r *Reader) load(ctx context.Context) error {
 	}
 	news := !maps.EqualFunc(before, next, func(a, b *manifest) bool { return a == b || maps.Equal(a.files, b.files) })
 	r.mu.Lock()
-	if !slices.EqualFunc(r.heads, heads, func(a, b Head) bool {
-		return a.Repository == b.Repository && a.Generation == b.Generation && a.Edition == b.Edition
-	}) {
-		r.terms.clear()
-	}
 	r.all, r.heads, r.manifests, r.loaded = all, heads, next, time.Now()
 	r.mu.Unlock()
 	if news {

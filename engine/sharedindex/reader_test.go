@@ -46,8 +46,9 @@ func (w *world) publish(edition int, s state, commit string) {
 	w.t.Helper()
 	o := s.options(commit)
 	o.Edition = sharedindextest.Edition(edition)
+	o.Statistics.Terms = [lexical.NumFields]uint64{}
 	for _, v := range s {
-		o.Terms[lexical.Body] += uint64(v[1])
+		o.Statistics.Terms[lexical.Body] += uint64(v[1])
 	}
 	if _, err := sharedindex.Publish(w.t.Context(), w.space.Open("a", o.Edition), o); err != nil {
 		w.t.Fatal(err)
@@ -159,6 +160,76 @@ func TestF1Candidates(t *testing.T) {
 	if len(got.Files) != 0 || got.Background != nil {
 		t.Errorf("a filter that nothing passes finds %q", paths(got))
 	}
+}
+
+// TestF1Counted: of more repositories than are counted the words are those of some of them, as often
+// as there are others.
+func TestF1Counted(t *testing.T) {
+	w := &world{t: t}
+	const n = 40
+	for i := range n {
+		s := state{"a.go": {1, 2}, fmt.Sprintf("dir/f%d.go", i): {1, 3}}
+		o := s.options("one")
+		o.Repository = fmt.Sprintf("github.com/acme/shop%02d", i)
+		if _, err := sharedindex.Publish(t.Context(), w.space.Open("a", o.Edition), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.read(false, nil)
+	settle := lexical.Exact("settleAccounts")
+	got := w.r.Candidates(t.Context(), sharedindex.Query{Terms: []lexical.Term{{Text: settle, Weight: 1}}, Counted: []string{sharedindextest.Mark("a.go", 1, 1).Text, "nowhere"}})
+	if b := got.Background; len(got.Files) == 0 || b.Docs != 5*n || b.DF[settle] != 5*n || b.DF[sharedindextest.Mark("a.go", 1, 1).Text] != n || b.DF["nowhere"] != 0 {
+		t.Errorf("%d files, %q, %+v", len(got.Files), got.Degraded, b)
+	}
+}
+
+// TestF1AskedAgain: what was asked a moment ago is not asked of the index again, as long as nothing else
+// is published; another question is.
+func TestF1AskedAgain(t *testing.T) {
+	w := &world{t: t}
+	before, after := states()
+	w.publish(0, before, "one")
+	w.read(true, func(o *sharedindex.ReaderOptions) { o.Fresh = time.Hour })
+	var asked atomic.Int64
+	w.trouble(func(_ context.Context, operation string) error {
+		if operation == "Words" || operation == "Nearest" {
+			asked.Add(1)
+		}
+		return nil
+	})
+	ask := func(want int64, q sharedindex.Query) sharedindex.Candidates {
+		t.Helper()
+		n := asked.Load()
+		got := w.r.Candidates(t.Context(), q)
+		if asked.Load()-n != want || got.Degraded != "" {
+			t.Errorf("%d lists were asked for, want %d: %q", asked.Load()-n, want, got.Degraded)
+		}
+		return got
+	}
+	q := sharedindex.Query{Terms: []lexical.Term{sharedindextest.Mark("dir3/f3.go", 1, 2)}, Vectors: [][]float32{sharedindextest.Row("dir5/f5.go", 1, 0)}}
+	first := ask(2, q)
+	again := ask(0, q)
+	if !slices.Equal(paths(first), paths(again)) || len(again.Files) == 0 || again.Background.DF[q.Terms[0].Text] != 1 {
+		t.Errorf("%q, again %q", paths(first), paths(again))
+	}
+	for name, other := range map[string]sharedindex.Query{
+		"other words": {Terms: []lexical.Term{sharedindextest.Mark("dir3/f3.go", 1, 1)}, Vectors: q.Vectors},
+		"weights":     {Terms: []lexical.Term{{Text: q.Terms[0].Text, Weight: 0.5}}, Vectors: q.Vectors},
+		"a vector":    {Terms: q.Terms, Vectors: [][]float32{sharedindextest.Row("dir5/f5.go", 1, 1)}},
+		"a language":  {Terms: q.Terms, Vectors: q.Vectors, Languages: []string{"go"}},
+	} {
+		if ask(2, other); t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	ask(0, q)
+	w.r.Forget()
+	ask(2, q)
+	w.publish(0, after, "two")
+	w.read(true, func(o *sharedindex.ReaderOptions) { o.Fresh = 20 * time.Millisecond })
+	w.eventually("what is published is asked for", func() bool {
+		return len(w.find("dir0/f0.go", 2, 8).Files) == 1
+	})
 }
 
 // TestF1ReaderFollows: what is published anew is found, what was there before is not, and covered is
@@ -277,7 +348,7 @@ func TestF1Breaker(t *testing.T) {
 				}
 				return trouble(ctx, operation)
 			})
-			got := w.find("dir3/f3.go", 1, 2)
+			got := w.find("dir3/f3.go", 1, 1) // what was not asked before
 			if len(got.Files) != 0 || !got.Partial || !strings.Contains(got.Degraded, "shared index") {
 				t.Fatalf("%+v", got)
 			}

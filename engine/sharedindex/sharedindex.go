@@ -114,6 +114,14 @@ type Head struct {
 	Published time.Time
 }
 
+// Statistics are those of a repository's words, by which rare ones are told from frequent ones.
+type Statistics struct {
+	// Terms are the lengths of all chunks by field, added up (Head.Terms).
+	Terms [lexical.NumFields]uint64
+	// DF is in how many chunks each term occurs that occurs in one, by its text.
+	DF map[string]int
+}
+
 // Complete reports whether a commit was published wholly.
 func (h *Head) Complete() bool { return h.Commit != "" }
 
@@ -149,8 +157,9 @@ type Backend interface {
 	// Nearest returns the k postings nearest to a unit vector by cosine, best
 	// first.
 	Nearest(ctx context.Context, in Scope, query []float32, k int) ([]Found, error)
-	// Frequencies returns in how many postings each term occurs, by its text.
-	Frequencies(ctx context.Context, repositories []string, terms []string) (map[string]int, error)
+	// Frequencies returns in how many chunks of a repository terms occur, by their texts, as
+	// Writer.Count told it last; those that occur in none are absent.
+	Frequencies(ctx context.Context, repository string, terms []string) (map[string]int, error)
 	// Write begins a publication. ErrPublishing where somebody else writes the repository.
 	Write(ctx context.Context, repository string) (Writer, error)
 	// Remove removes a repository wholly, of this edition.
@@ -181,6 +190,9 @@ type Writer interface {
 	Put(ctx context.Context, documents []Document) error
 	// Delete removes documents by path, with their postings.
 	Delete(ctx context.Context, paths []string) error
+	// Count replaces what Frequencies tells of the repository: in how many chunks each term
+	// occurs, all of them.
+	Count(ctx context.Context, df map[string]int) error
 	// Finish says that all of the head's commit is written. Head.Generation and Published are set by it.
 	Finish(ctx context.Context, head Head) error
 	// Close gives the lease up. A publication that was not finished stays

@@ -84,7 +84,7 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ix.Close()) }()
-	entries, terms, err := index.Entries(ix)
+	entries, _, err := index.Entries(ix, nil)
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,17 @@ func measure(ctx context.Context, o options) (err error) {
 		m.Files, m.Chunks = files, chunks
 		m.TextBytes = 0
 		var sample []sharedindex.Document
+		published := map[string]bool{}
+		for _, e := range entries[:files] {
+			published[e.Path] = true
+		}
+		_, statistics, err := index.Entries(ix, func(path string) bool { return published[path] })
+		if err != nil {
+			return err
+		}
 		began := time.Now()
-		_, err := sharedindex.Publish(ctx, b, sharedindex.PublishOptions{
-			Repository: repository, Commit: strconv.Itoa(size), Edition: ix.Edition(), Files: entries[:files], Terms: terms,
+		_, err = sharedindex.Publish(ctx, b, sharedindex.PublishOptions{
+			Repository: repository, Commit: strconv.Itoa(size), Edition: ix.Edition(), Files: entries[:files], Statistics: statistics,
 			Documents: func(ctx context.Context, paths []string) (all []sharedindex.Document, err error) {
 				return all, index.Export(ctx, ix, paths, func(d sharedindex.Document) error {
 					all = append(all, d)
@@ -203,7 +211,7 @@ func (m *measurement) searches(ctx context.Context, b sharedindex.Backend, asked
 			timed("nearest", func() error { _, err := b.Nearest(ctx, in, d.Rows[0], 100); return err }),
 			timed("documents", func() error { _, err := b.Documents(ctx, ids); return err }),
 			timed("frequencies", func() error {
-				_, err := b.Frequencies(ctx, in.Repositories, texts)
+				_, err := b.Frequencies(ctx, repository, texts)
 				return err
 			}),
 		)

@@ -110,7 +110,8 @@ func (c *Cluster) start(ctx context.Context) error {
 }
 
 // env is the environment of a node. The intervals of what heals replicas and
-// finds a new leader are shorter than the engine's own, so that tests do not wait for minutes.
+// finds a new leader are shorter than the engine's own, so that tests do not wait for minutes. That of
+// flushing is, too: each search for words goes through all words that are not in a segment yet.
 func (c *Cluster) env(n *Node) []string {
 	var gossip, names []string
 	for _, o := range c.Nodes {
@@ -130,6 +131,7 @@ func (c *Cluster) env(n *Node) []string {
 		"DISABLE_TELEMETRY=true", "DEFAULT_VECTORIZER_MODULE=none", "AUTOSCHEMA_ENABLED=false",
 		"ASYNC_REPLICATION_FREQUENCY=3s", "ASYNC_REPLICATION_FREQUENCY_WHILE_PROPAGATING=500ms",
 		"ASYNC_REPLICATION_ALIVE_NODES_CHECKING_FREQUENCY=1s", "ASYNC_REPLICATION_PROPAGATION_DELAY=2s",
+		"PERSISTENCE_MEMTABLES_FLUSH_DIRTY_AFTER_SECONDS=1",
 		"GOMEMLIMIT=" + strconv.Itoa(c.config.MemoryLimit) + "MiB", "LIMIT_RESOURCES=false",
 	}, c.config.Env...)
 }

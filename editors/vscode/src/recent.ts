@@ -20,13 +20,18 @@ export class Recent implements vscode.Disposable {
 
   async add(question: string): Promise<void> {
     const others = this.all.filter((other) => other.question !== question);
-    await this.state.update(key, [{ question, at: Date.now() }, ...others].slice(0, limit));
-    this.changed.fire();
+    await this.set([{ question, at: Date.now() }, ...others].slice(0, limit));
   }
 
   async clear(): Promise<void> {
-    await this.state.update(key, undefined);
+    await this.set(undefined);
+  }
+
+  /** The editor knows the value at once, and has it on disk later, which nobody is to wait for. */
+  private async set(questions: RecentQuestion[] | undefined): Promise<void> {
+    const saved = this.state.update(key, questions);
     this.changed.fire();
+    await saved;
   }
 
   dispose(): void {

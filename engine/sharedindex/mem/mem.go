@@ -33,7 +33,8 @@ type repository struct {
 	there     bool             // something was published, be it in part
 	head      sharedindex.Head // without a commit while it was never published wholly
 	documents map[string]*document
-	writer    *Writer // that holds the lease
+	df        map[string]int // in how many chunks terms occur
+	writer    *Writer        // that holds the lease
 }
 
 // document is a document with its postings. It is immutable.

@@ -174,23 +174,19 @@ func top(found []sharedindex.Found, k int) []sharedindex.Found {
 }
 
 // Frequencies implements sharedindex.Backend.
-func (b *Backend) Frequencies(ctx context.Context, repositories []string, terms []string) (map[string]int, error) {
+func (b *Backend) Frequencies(ctx context.Context, name string, terms []string) (map[string]int, error) {
 	if err := b.begin(ctx, "Frequencies"); err != nil {
 		return nil, err
 	}
-	df := make(map[string]int, len(terms))
-	for _, t := range terms {
-		df[t] = 0
-	}
-	err := b.each(ctx, sharedindex.Scope{Repositories: repositories}, func(_ sharedindex.ID, _ int, p *posting) {
-		for t := range df {
-			if p.terms[t] != nil {
-				df[t]++
+	b.space.mu.RLock()
+	defer b.space.mu.RUnlock()
+	df := map[string]int{}
+	if r := b.space.repositories[b.key(name)]; r != nil {
+		for _, t := range terms {
+			if n := r.df[t]; n > 0 {
+				df[t] = n
 			}
 		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("counting words: %w", err)
 	}
 	return df, nil
 }

@@ -3,6 +3,7 @@ package mem
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"coderag-ls/engine/sharedindex"
@@ -83,6 +84,12 @@ func (w *Writer) Delete(ctx context.Context, paths []string) error {
 			delete(r.documents, path)
 		}
 	})
+}
+
+// Count implements sharedindex.Writer.
+func (w *Writer) Count(ctx context.Context, df map[string]int) error {
+	df = maps.Clone(df)
+	return w.change(ctx, "Count", func(r *repository) { r.df = df })
 }
 
 // Finish implements sharedindex.Writer.

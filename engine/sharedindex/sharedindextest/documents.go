@@ -27,6 +27,28 @@ func Edition(n int) sharedindex.Edition {
 	}
 }
 
+// Count is what a publisher counts of documents.
+func Count(documents ...sharedindex.Document) sharedindex.Statistics {
+	st := sharedindex.Statistics{DF: map[string]int{}}
+	for i := range documents {
+		for _, words := range documents[i].Words {
+			for f, n := range lexical.Lengths(words) {
+				st.Terms[f] += n
+			}
+			once := map[string]bool{}
+			for _, of := range words {
+				for _, t := range of {
+					once[t] = true
+				}
+			}
+			for t := range once {
+				st.DF[t]++
+			}
+		}
+	}
+	return st
+}
+
 // linesPerChunk are the lines of each chunk of a Document.
 const linesPerChunk = 3
 

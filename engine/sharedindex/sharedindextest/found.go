@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"coderag-ls/engine/lexical"
@@ -23,7 +24,7 @@ func wordDocument(path string, field lexical.Field, words ...string) sharedindex
 	return d
 }
 
-// words: words are found as a whole, in every field, the rarer first; frequencies count postings.
+// words: words are found as a whole, in every field, the rarer first.
 func (s *suite) words() {
 	var docs []sharedindex.Document
 	for i := range 12 {
@@ -39,37 +40,6 @@ func (s *suite) words() {
 		docs = append(docs, wordDocument(fmt.Sprintf("field-%s.go", f), f, "everywhere", "in"+f.String()))
 	}
 	s.write(s.b, s.repository, "c1", docs)
-
-	df := func(want map[string]int) {
-		s.Helper()
-		var terms []string
-		for t := range want {
-			terms = append(terms, t)
-		}
-		s.finds(fmt.Sprint(want), nil, func() ([]sharedindex.Found, error) { // until all are counted
-			got, err := s.b.Frequencies(s.Context(), []string{s.repository}, terms)
-			if err != nil {
-				return nil, err
-			}
-			var wrong []sharedindex.Found
-			for t, n := range want {
-				if got[t] != n {
-					wrong = append(wrong, sharedindex.Found{ID: sharedindex.ID{Path: t}, Ordinal: got[t]})
-				}
-			}
-			return wrong, nil
-		})
-	}
-	df(map[string]int{
-		"common": 13, "rare": 1, "everywhere": int(lexical.NumFields), "=sendstaticfile": 1, "sendstaticfile": 0, "send": 2, "twice": 1, "the": 1,
-		"prefix": 0, "=größe": 1, "absent": 0, `qu"ote`: 0, "": 0, "{": 0, "*": 0, "COMMON": 0,
-	})
-	many := map[string]int{}
-	for i := range 150 {
-		many[fmt.Sprintf("absent%d", i)] = 0
-	}
-	many["rare"] = 1
-	df(many)
 
 	ask := func(k int, terms ...string) []sharedindex.Found {
 		s.Helper()
@@ -128,6 +98,75 @@ func (s *suite) words() {
 	if got := ask(0, "common"); len(got) != 0 {
 		s.Errorf("none were asked for, found %v", got)
 	}
+}
+
+// frequencies: what a publisher counted is told, of each repository, tenant and edition by itself.
+func (s *suite) frequencies() {
+	other, beta, next := s.repository+"-other", s.open("beta", 0), s.open("alpha", 1)
+	s.clear(s.b, other)
+	s.clear(beta, s.repository)
+	s.clear(next, s.repository)
+	count := func(b sharedindex.Backend, repository string, df map[string]int) {
+		s.Helper()
+		w, err := b.Write(s.Context(), repository)
+		s.must(err)
+		s.must(w.Begin(s.Context(), "c"))
+		s.must(w.Count(s.Context(), df))
+		s.must(w.Finish(s.Context(), sharedindex.Head{Repository: repository, Commit: "c"}))
+		s.must(w.Close())
+	}
+	is := func(b sharedindex.Backend, repository string, want map[string]int, terms ...string) {
+		s.Helper()
+		got, err := b.Frequencies(s.Context(), repository, terms)
+		s.must(err)
+		if !maps.Equal(got, want) {
+			s.Errorf("%s: of %d terms these are told: %d of them, want %d", repository, len(terms), len(got), len(want))
+			for _, t := range terms {
+				if got[t] != want[t] {
+					s.Fatalf("%q: %d, want %d", t, got[t], want[t])
+				}
+			}
+		}
+	}
+	is(s.b, s.repository, map[string]int{}, "common")
+	few := map[string]int{"common": 13, "rare": 1, "=sendstaticfile": 1, "=größe": 1 << 30, `qu"ote`: 2, "a b": 3, "never": 0}
+	count(s.b, s.repository, few)
+	want := maps.Clone(few)
+	delete(want, "never")
+	asked := slices.Concat(slices.Collect(maps.Keys(few)), []string{"absent", "", "COMMON", "sendstaticfile", "{", "common"})
+	is(s.b, s.repository, want, asked...)
+	is(s.b, s.repository, map[string]int{"rare": 1}, "rare")
+	is(s.b, s.repository, map[string]int{})
+	for _, none := range []sharedindex.Backend{beta, next} {
+		is(none, s.repository, map[string]int{}, asked...)
+	}
+	is(s.b, other, map[string]int{}, asked...)
+	count(beta, s.repository, map[string]int{"common": 1})
+	count(next, s.repository, map[string]int{"common": 2})
+	count(s.b, other, map[string]int{"common": 3})
+	is(s.b, s.repository, want, asked...)
+	// Many, then other ones, and few again: each time nothing is left of what was before.
+	for round, n := range []int{9000, 2500, 40000, 3} {
+		df := map[string]int{}
+		var terms []string
+		for i := range n {
+			t := fmt.Sprintf("term%d", i*(round+1))
+			df[t] = i + round + 1
+			terms = append(terms, t, fmt.Sprintf("none%d", i))
+		}
+		count(s.b, s.repository, df)
+		is(s.b, s.repository, df, append(terms, asked...)...)
+		again := s.open("alpha", 0) // one that remembers nothing
+		is(again, s.repository, map[string]int{"term0": round + 1}, "term0", "common")
+		is(again, s.repository, df, terms...)
+	}
+	is(beta, s.repository, map[string]int{"common": 1}, asked...)
+	is(next, s.repository, map[string]int{"common": 2}, asked...)
+	is(s.b, other, map[string]int{"common": 3}, asked...)
+	s.must(s.b.Remove(s.Context(), s.repository))
+	is(s.b, s.repository, map[string]int{}, "term0", "common")
+	count(s.b, s.repository, map[string]int{"fresh": 1})
+	is(s.b, s.repository, map[string]int{"fresh": 1}, "fresh", "term0")
 }
 
 // nearest: vectors are found by cosine, the nearest first, with a score that falls.
@@ -215,14 +254,6 @@ func (s *suite) scope() {
 		s.finds(fmt.Sprintf("vectors in %q", c.in), c.want, func() ([]sharedindex.Found, error) {
 			return s.b.Nearest(s.Context(), c.in, Row("a.go", 1, 0), 100)
 		})
-		if len(c.in.Languages) > 0 {
-			continue
-		}
-		df, err := s.b.Frequencies(s.Context(), c.in.Repositories, []string{term[0].Text})
-		s.must(err)
-		if df[term[0].Text] != len(c.want) {
-			s.Errorf("%q occurs in %d postings of %q, want %d", term[0].Text, df[term[0].Text], c.in.Repositories, len(c.want))
-		}
 	}
 }
 
@@ -243,8 +274,9 @@ func (s *suite) givenUp() {
 		},
 		"Words":       func() error { _, err := s.b.Words(ctx, s.in(), []lexical.Term{Mark("a.go", 1, 0)}, 1); return err },
 		"Nearest":     func() error { _, err := s.b.Nearest(ctx, s.in(), Row("a.go", 1, 0), 1); return err },
-		"Frequencies": func() error { _, err := s.b.Frequencies(ctx, []string{s.repository}, []string{"x"}); return err },
+		"Frequencies": func() error { _, err := s.b.Frequencies(ctx, s.repository, []string{"x"}); return err },
 		"Write":       func() error { _, err := s.b.Write(ctx, s.repository+"-other"); return err },
+		"Count":       func() error { return w.Count(ctx, map[string]int{"x": 1}) },
 		"Begin":       func() error { return w.Begin(ctx, "c2") },
 		"Put":         func() error { return w.Put(ctx, []sharedindex.Document{Document("b.go", 1, 1)}) },
 		"Delete":      func() error { return w.Delete(ctx, []string{"a.go"}) },

@@ -149,12 +149,12 @@ func openIndex(t *testing.T, dir string, model *static.Model, covered func(root 
 // publish writes an index into a backend.
 func publish(t *testing.T, b sharedindex.Backend, name string, ix *index.Index) sharedindex.Published {
 	t.Helper()
-	entries, terms, err := index.Entries(ix)
+	entries, statistics, err := index.Entries(ix, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := sharedindex.Publish(t.Context(), b, sharedindex.PublishOptions{
-		Repository: name, Commit: "1", Edition: ix.Edition(), Files: entries, Terms: terms,
+		Repository: name, Commit: "1", Edition: ix.Edition(), Files: entries, Statistics: statistics,
 		Documents: func(ctx context.Context, paths []string) (documents []sharedindex.Document, err error) {
 			return documents, index.Export(ctx, ix, paths, func(d sharedindex.Document) error {
 				documents = append(documents, d)

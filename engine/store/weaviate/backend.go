@@ -22,6 +22,7 @@ type Backend struct {
 	suffix  string // of the edition's collections
 	// The edition's collections.
 	documents, postings string
+	parts               sync.Map // by repository, of how many parts its words' frequencies are
 
 	closing sync.Once
 }
@@ -256,11 +257,6 @@ func (b *Backend) list(ctx context.Context, e *endpoint) (map[string]headObject,
 	}
 }
 
-// packed is an object of which propData is read.
-type packed struct {
-	Data string `json:"data"`
-}
-
 func (b *Backend) documentID(d sharedindex.ID) string { return id("document", d.Repository, d.Path) }
 
 func (b *Backend) postingID(d sharedindex.ID, ordinal int) string {
@@ -270,106 +266,33 @@ func (b *Backend) postingID(d sharedindex.ID, ordinal int) string {
 // documentsAtOnce is how many documents one request reads.
 const documentsAtOnce = 16
 
-// Documents reads documents, several by one request; those that it does not give, or not as a
-// quorum has them, by id. That takes longer and needs the cluster's leader, which
-// knows whether the tenant is there.
+// Documents reads documents, several by one request.
 func (b *Backend) Documents(ctx context.Context, ids []sharedindex.ID) (map[sharedindex.ID]sharedindex.Document, error) {
 	out := make(map[sharedindex.ID]sharedindex.Document, len(ids))
-	if there, err := b.present(ctx, b.documents); err != nil || !there {
+	if there, err := b.present(ctx, b.documents); err != nil || !there || len(ids) == 0 {
 		return out, err
 	}
+	at := make(map[string]sharedindex.ID, len(ids))
+	for _, d := range ids {
+		at[b.documentID(d)] = d
+	}
 	var mu sync.Mutex
-	take := func(at sharedindex.ID, data string) error {
+	take := func(id, data string) error {
 		d, err := unpackDocument(data)
-		if err == nil && d.Record.Path != at.Path {
+		if err == nil && d.Record.Path != at[id].Path {
 			err = errDamaged
 		}
 		if err != nil {
-			return fmt.Errorf("reading %s of %s: %w", at.Path, at.Repository, err)
+			return fmt.Errorf("reading %s of %s: %w", at[id].Path, at[id].Repository, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		out[at] = d
+		out[at[id]] = d
 		return nil
 	}
-	var left []sharedindex.ID
-	if b.options.Levels.Read == All {
-		left = ids // of a search that is not honoured
-	} else {
-		groups := slices.Collect(slices.Chunk(ids, documentsAtOnce))
-		err := each(ctx, parallel, len(groups), func(ctx context.Context, i int) error {
-			got, err := b.someDocuments(ctx, groups[i])
-			if err != nil && ctx.Err() != nil {
-				return err
-			}
-			for _, at := range groups[i] {
-				data, ok := got[b.documentID(at)]
-				if !ok {
-					mu.Lock()
-					left = append(left, at)
-					mu.Unlock()
-				} else if err := take(at, data); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	err := each(ctx, 2*parallel, len(left), func(ctx context.Context, i int) error {
-		var o packed
-		there, err := b.get(ctx, "reading "+left[i].Path+" of "+left[i].Repository, b.documents, b.documentID(left[i]), 0, &o)
-		if err != nil || !there {
-			return err
-		}
-		return take(left[i], o.Data)
-	})
-	if err != nil {
+	what := fmt.Sprintf("reading %s of %s and %d more files", ids[0].Path, ids[0].Repository, len(ids)-1)
+	if err := b.several(ctx, what, b.documents, 0, slices.Collect(maps.Keys(at)), documentsAtOnce, take); err != nil {
 		return nil, err
-	}
-	return out, nil
-}
-
-// someDocuments reads what documents hold by one request, by their ids. Those of which
-// another replica has something else are left out.
-func (b *Backend) someDocuments(ctx context.Context, ids []sharedindex.ID) (data map[string]string, err error) {
-	quoted := make([]string, len(ids))
-	for i, at := range ids {
-		quoted[i] = quote(b.documentID(at))
-	}
-	level, check := "", ""
-	if b.known.replicas(b.documents) > 1 && b.options.Levels.Read != One {
-		level, check = "consistencyLevel:"+string(b.options.Levels.Read), "isConsistent"
-	}
-	query := fmt.Sprintf("{Get{%s(tenant:%s %s limit:%d where:{path:[\"id\"] operator:ContainsAny valueText:[%s]}){%s _additional{id %s}}}}",
-		b.documents, quote(b.options.Tenant), level, len(ids), strings.Join(quoted, ","), propData, check)
-	err = b.ask(ctx, fmt.Sprintf("reading %s of %s and %d more files", ids[0].Path, ids[0].Repository, len(ids)-1), query, func(answer json.RawMessage) (err error) {
-		data, err = parseDocuments(answer, b.documents, check != "")
-		return err
-	})
-	return data, err
-}
-
-// parseDocuments reads what documents hold, by object id.
-func parseDocuments(data json.RawMessage, class string, checked bool) (map[string]string, error) {
-	type row struct {
-		Data       string `json:"data"`
-		Additional struct {
-			ID           string `json:"id"`
-			IsConsistent bool   `json:"isConsistent"`
-		} `json:"_additional"`
-	}
-	rows, err := rowsOf[row](data, class)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]string, len(rows))
-	for _, r := range rows {
-		if r.Additional.IsConsistent || !checked {
-			out[r.Additional.ID] = r.Data
-		}
 	}
 	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
@@ -110,12 +109,7 @@ func appendChanges(dst []byte, changes []change) []byte {
 	last := ""
 	for i := range changes {
 		c := &changes[i]
-		shared := 0
-		for shared < min(len(last), len(c.key)) && last[shared] == c.key[shared] {
-			shared++
-		}
-		dst = binary.AppendUvarint(dst, uint64(shared))
-		dst = appendString(dst, c.key[shared:])
+		dst = appendShared(dst, last, c.key)
 		last = c.key
 		if c.gone {
 			dst = append(dst, 0)
@@ -134,11 +128,7 @@ func decodeChanges(b []byte) ([]change, error) {
 	changes := make([]change, 0, min(n, 1<<16))
 	last := ""
 	for range n {
-		shared, rest := r.uint(), r.string()
-		if r.bad || shared > uint64(len(last)) {
-			return nil, errDamaged
-		}
-		c := change{key: last[:shared] + rest}
+		c := change{key: r.shared(last)}
 		last = c.key
 		if n := r.uint(); n == 0 {
 			c.gone = true
@@ -181,11 +171,7 @@ func decodeRoot(b []byte) (root, error) {
 	return r, in.done()
 }
 
-func pageOf(key string) int {
-	h := fnv.New32a()
-	h.Write([]byte(key))
-	return int(h.Sum32() % pages)
-}
+func pageOf(key string) int { return partOf(key, pages) }
 
 // shelf is where the ledger of a name lies, and its lease: a repository in an
 // edition, or a store.

@@ -17,6 +17,7 @@ import (
 	"coderag-ls/engine/file"
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/sharedindex"
+	"coderag-ls/engine/sharedindex/sharedindextest"
 	"coderag-ls/engine/store"
 	"coderag-ls/engine/store/weaviate"
 )
@@ -106,6 +107,7 @@ func publish(t testing.TB, b *weaviate.Backend, repository, commit string, docum
 	must(t, err)
 	must(t, w.Begin(t.Context(), commit))
 	must(t, w.Put(t.Context(), documents))
+	must(t, w.Count(t.Context(), sharedindextest.Count(documents...).DF))
 	must(t, w.Finish(t.Context(), sharedindex.Head{Commit: commit}))
 	must(t, w.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -110,6 +111,94 @@ func (b *engine) get(ctx context.Context, what, class, id string, home uint32, t
 		},
 	})
 	return there, err
+}
+
+// packed is an object of which propData is read.
+type packed struct {
+	Data string `json:"data"`
+}
+
+// several reads what objects hold, so many by one request, those that it does not give, or not as a
+// quorum has them, by id. That takes longer and needs the cluster's leader, which
+// knows whether the tenant is there. take, which several goroutines call, gets those that are there.
+func (b *engine) several(ctx context.Context, what, class string, home uint32, ids []string, atOnce int, take func(id, data string) error) error {
+	var mu sync.Mutex
+	var left []string
+	if b.options.Levels.Read == All {
+		left = ids // of a search that is not honoured
+	} else {
+		groups := slices.Collect(slices.Chunk(ids, atOnce))
+		err := each(ctx, parallel, len(groups), func(ctx context.Context, i int) error {
+			got, err := b.some(ctx, what, class, groups[i])
+			if err != nil && ctx.Err() != nil {
+				return err
+			}
+			for _, id := range groups[i] {
+				data, ok := got[id]
+				if !ok {
+					mu.Lock()
+					left = append(left, id)
+					mu.Unlock()
+				} else if err := take(id, data); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return each(ctx, 2*parallel, len(left), func(ctx context.Context, i int) error {
+		var o packed
+		there, err := b.get(ctx, what, class, left[i], home, &o)
+		if err != nil || !there {
+			return err
+		}
+		return take(left[i], o.Data)
+	})
+}
+
+// some reads what objects hold by one request, by their ids. Those of which
+// another replica has something else are left out.
+func (b *engine) some(ctx context.Context, what, class string, ids []string) (data map[string]string, err error) {
+	quoted := make([]string, len(ids))
+	for i, id := range ids {
+		quoted[i] = quote(id)
+	}
+	level, check := "", ""
+	if b.known.replicas(class) > 1 && b.options.Levels.Read != One {
+		level, check = "consistencyLevel:"+string(b.options.Levels.Read), "isConsistent"
+	}
+	query := fmt.Sprintf("{Get{%s(tenant:%s %s limit:%d where:{path:[\"id\"] operator:ContainsAny valueText:[%s]}){%s _additional{id %s}}}}",
+		class, quote(b.options.Tenant), level, len(ids), strings.Join(quoted, ","), propData, check)
+	err = b.ask(ctx, what, query, func(answer json.RawMessage) (err error) {
+		data, err = parseObjects(answer, class, check != "")
+		return err
+	})
+	return data, err
+}
+
+// parseObjects reads what objects hold, by their ids.
+func parseObjects(data json.RawMessage, class string, checked bool) (map[string]string, error) {
+	type row struct {
+		Data       string `json:"data"`
+		Additional struct {
+			ID           string `json:"id"`
+			IsConsistent bool   `json:"isConsistent"`
+		} `json:"_additional"`
+	}
+	rows, err := rowsOf[row](data, class)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		if r.Additional.IsConsistent || !checked {
+			out[r.Additional.ID] = r.Data
+		}
+	}
+	return out, nil
 }
 
 // remove deletes objects by id; those that are not there are fine.

@@ -140,6 +140,26 @@ func appendString(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
+// appendShared appends what s has in common with the one before, as a number of bytes, and its
+// rest.
+func appendShared(dst []byte, last, s string) []byte {
+	n := 0
+	for n < min(len(last), len(s)) && last[n] == s[n] {
+		n++
+	}
+	return appendString(binary.AppendUvarint(dst, uint64(n)), s[n:])
+}
+
+// shared reads what appendShared wrote.
+func (r *reader) shared(last string) string {
+	n, rest := r.uint(), r.string()
+	if r.bad || n > uint64(len(last)) {
+		r.b, r.bad = nil, true
+		return ""
+	}
+	return last[:n] + rest
+}
+
 // appendVector appends a vector: its scale, a little-endian float32, the number
 // of values, and these.
 func appendVector(dst []byte, v store.Vector) []byte {

@@ -2,10 +2,12 @@ package weaviate_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/sharedindex"
+	"coderag-ls/engine/sharedindex/sharedindextest"
 	"coderag-ls/engine/store/weaviate"
 )
 
@@ -130,13 +133,134 @@ func holds(t *testing.T, b *weaviate.Backend, repository string, want map[string
 		}
 		for i := range d.Rows {
 			term := d.Words[i][lexical.Body][0]
-			counts, err := b.Frequencies(t.Context(), []string{repository}, []string{term})
+			found, err := b.Words(t.Context(), scope(repository), []lexical.Term{{Text: term, Weight: 1}}, 1000)
 			must(t, err)
-			if counts[term] == 0 {
+			if !slices.ContainsFunc(found, func(f sharedindex.Found) bool { return f.Path == path && f.Ordinal == i }) {
 				t.Errorf("%s: chunk %d is not that of this text", path, i)
 			}
 		}
 	}
+}
+
+// TestDamagedCounts damages how often words occur: no question fails for it, and the next count is as
+// it is to be.
+func TestDamagedCounts(t *testing.T) {
+	const name = "example.org/counts"
+	o := ownPrefix(t, cluster(t))
+	b := open(t, o)
+	one := document("one.go", 1, 3, "word")
+	publish(t, b, name, "c1", one)
+	type stored struct {
+		ID         string            `json:"id"`
+		Properties map[string]string `json:"properties"`
+	}
+	state := func() map[string]stored {
+		var list struct {
+			Objects []stored `json:"objects"`
+		}
+		raw(t, o, http.MethodGet, "/v1/objects?limit=100&class="+o.Prefix+"State&tenant="+o.Tenant, nil, &list)
+		all := map[string]stored{}
+		for _, s := range list.Objects {
+			all[s.ID] = s
+		}
+		return all
+	}
+	w, err := b.Write(t.Context(), name)
+	must(t, err)
+	before := state()
+	must(t, w.Count(t.Context(), map[string]int{"other": 1}))
+	damaged := 0
+	for id, now := range state() {
+		if now.Properties["data"] == before[id].Properties["data"] {
+			continue
+		}
+		damaged++
+		now.Properties["data"] = base64.StdEncoding.EncodeToString([]byte("nonsense"))
+		raw(t, o, http.MethodPut, "/v1/objects/"+o.Prefix+"State/"+id+"?consistency_level=ALL", map[string]any{
+			"class": o.Prefix + "State", "tenant": o.Tenant, "id": id, "properties": now.Properties,
+		}, nil)
+	}
+	if damaged == 0 {
+		t.Fatal("nothing was counted")
+	}
+	if df, err := b.Frequencies(t.Context(), name, []string{"word", "other"}); err != nil || len(df) != 0 {
+		t.Errorf("told of what is damaged: %v, %v", df, err)
+	}
+	want := sharedindextest.Count(one).DF
+	must(t, w.Count(t.Context(), want))
+	if df, err := b.Frequencies(t.Context(), name, slices.Collect(maps.Keys(want))); err != nil || !maps.Equal(df, want) {
+		t.Errorf("counted again: %v, %v, want %v", df, err, want)
+	}
+	must(t, w.Close())
+}
+
+// TestLostManifest takes a page of a manifest away, as it goes where a node's clock was wrong: readers
+// say so, and the next publication, or removal, goes by what is stored.
+func TestLostManifest(t *testing.T) {
+	const name = "example.org/lost"
+	o := ownPrefix(t, cluster(t))
+	b := open(t, o)
+	lose := func() {
+		t.Helper()
+		var list struct {
+			Objects []struct {
+				ID         string            `json:"id"`
+				Properties map[string]string `json:"properties"`
+			} `json:"objects"`
+		}
+		raw(t, o, http.MethodGet, "/v1/objects?limit=100&class="+o.Prefix+"State&tenant="+o.Tenant, nil, &list)
+		for _, one := range list.Objects {
+			if err := b.Manifest(t.Context(), name, func(sharedindex.Entry) error { return nil }); err != nil {
+				return // what was taken away last is a page
+			}
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, o.Endpoints[0]+"/v1/objects/"+o.Prefix+"State/"+one.ID+"?consistency_level=ALL&tenant="+o.Tenant, nil)
+			must(t, err)
+			req.Header.Set("Authorization", "Bearer "+o.APIKey)
+			resp, err := http.DefaultClient.Do(req)
+			must(t, err)
+			must(t, resp.Body.Close())
+			entries := 0
+			if err := b.Manifest(t.Context(), name, func(sharedindex.Entry) error { entries++; return nil }); err == nil && entries == 0 {
+				// The root: everything is as if it had never been. It is put back.
+				raw(t, o, http.MethodPost, "/v1/objects?consistency_level=ALL", map[string]any{
+					"class": o.Prefix + "State", "tenant": o.Tenant, "id": one.ID, "properties": one.Properties,
+				}, nil)
+			}
+		}
+		t.Fatal("no page is in the manifest")
+	}
+	was := map[string]sharedindex.Document{}
+	for i := range 6 {
+		path := fmt.Sprintf("f%d.go", i)
+		was[path] = document(path, i, i, "word")
+	}
+	publish(t, b, name, "c1", slices.Collect(maps.Values(was))...)
+	holds(t, b, name, was)
+	lose()
+	next := map[string]sharedindex.Document{"f0.go": was["f0.go"], "f5.go": document("f5.go", 9, 2, "word"), "new.go": document("new.go", 7, 1, "word")}
+	w, err := b.Write(t.Context(), name)
+	must(t, err)
+	must(t, w.Begin(t.Context(), "c2"))
+	var gone []string
+	for path, e := range entries(t, b, name) {
+		if e.Hash == was[path].Record.Hash {
+			t.Errorf("%s is held to be whole", path)
+		}
+		if _, ok := next[path]; !ok {
+			gone = append(gone, path)
+		}
+	}
+	if len(gone) != 4 {
+		t.Errorf("what is stored is not known: %q", gone)
+	}
+	must(t, w.Put(t.Context(), slices.Collect(maps.Values(next))))
+	must(t, w.Delete(t.Context(), gone))
+	must(t, w.Finish(t.Context(), sharedindex.Head{Commit: "c2"}))
+	must(t, w.Close())
+	holds(t, b, name, next)
+	lose()
+	must(t, b.Remove(t.Context(), name))
+	holds(t, b, name, nil)
 }
 
 // TestDeadPublishers pulls a publisher's plug at one point after the other; the next one

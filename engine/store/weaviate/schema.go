@@ -17,7 +17,7 @@ import (
 
 // Schema is the version of what is stored. A collection says in its description
 // which one it has.
-const Schema = 1
+const Schema = 2
 
 // describes begins every description.
 const describes = "coderag-ls shared index, schema "
@@ -28,8 +28,6 @@ const (
 	propPath       = "path"
 	propOrdinal    = "ordinal"
 	propLanguage   = "language"
-	// propTerms are a chunk's distinct terms of all fields, to be counted.
-	propTerms = "terms"
 	// propData is what objects hold that are read by id.
 	propData = "data"
 )
@@ -110,7 +108,6 @@ func (b *Backend) postingCollection(replicas int) collection {
 		text(propPath, "field", false, false),
 		{Name: propOrdinal, DataType: []string{"int"}},
 		text(propLanguage, "field", true, false),
-		text(propTerms, "whitespace", true, false),
 	}
 	for _, name := range fieldProps {
 		props = append(props, text(name, "whitespace", false, true))

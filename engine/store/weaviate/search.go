@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"coderag-ls/engine/lexical"
 	"coderag-ls/engine/sharedindex"
@@ -21,8 +20,6 @@ const (
 	// maxTerms is the most words of a question that are searched for; the weightiest
 	// are.
 	maxTerms = 256
-	// countsAtOnce is how many terms are counted by one request.
-	countsAtOnce = 16
 )
 
 // boosts are the fields' weights. The engine scores each field by itself and
@@ -222,79 +219,6 @@ func parseFound(data json.RawMessage, class string) ([]sharedindex.Found, error)
 			f.Score = score
 		}
 		out = append(out, f)
-	}
-	return out, nil
-}
-
-// Frequencies counts the postings that hold each term, several terms by one request.
-func (b *Backend) Frequencies(ctx context.Context, repositories []string, terms []string) (map[string]int, error) {
-	const what = "counting words"
-	out := make(map[string]int, len(terms))
-	asked := make([]string, 0, len(terms))
-	for _, t := range terms {
-		if _, twice := out[t]; twice {
-			continue
-		}
-		out[t] = 0
-		if joined([]string{t}) == t && t != "" {
-			asked = append(asked, t)
-		}
-	}
-	if len(asked) == 0 || len(repositories) == 0 {
-		return out, ctx.Err()
-	}
-	if there, err := b.present(ctx, b.postings); err != nil || !there {
-		return out, err
-	}
-	in := oneOf(propRepository, repositories)
-	var mu sync.Mutex
-	err := each(ctx, parallel, (len(asked)+countsAtOnce-1)/countsAtOnce, func(ctx context.Context, i int) error {
-		part := asked[i*countsAtOnce : min(len(asked), (i+1)*countsAtOnce)]
-		var q strings.Builder
-		q.WriteString("{Aggregate{")
-		for j, t := range part {
-			fmt.Fprintf(&q, "t%d:%s(tenant:%s where:{operator:And operands:[%s,{path:[%s] operator:Equal valueText:%s}]}){meta{count}} ",
-				j, b.postings, quote(b.options.Tenant), in, quote(propTerms), quote(t))
-		}
-		q.WriteString("}}")
-		return b.ask(ctx, what, q.String(), func(data json.RawMessage) error {
-			counts, err := parseCounts(data, len(part))
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for j, t := range part {
-				out[t] = counts[j]
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// parseCounts reads the counts of n terms.
-func parseCounts(data json.RawMessage, n int) ([]int, error) {
-	var answer struct {
-		Aggregate map[string][]struct {
-			Meta struct {
-				Count *float64 `json:"count"`
-			} `json:"meta"`
-		} `json:"Aggregate"`
-	}
-	if err := decode(data, &answer); err != nil {
-		return nil, err
-	}
-	out := make([]int, n)
-	for i := range out {
-		of := answer.Aggregate["t"+strconv.Itoa(i)]
-		if len(of) != 1 || of[0].Meta.Count == nil || *of[0].Meta.Count < 0 || *of[0].Meta.Count > math.MaxInt32 {
-			return nil, &answerError{fmt.Errorf("term %d has no count", i)}
-		}
-		out[i] = int(*of[0].Meta.Count)
 	}
 	return out, nil
 }

@@ -86,7 +86,11 @@ func (w *writer) start(ctx context.Context) (err error) {
 		head = sharedindex.Head{Repository: w.shelf.name, Edition: w.b.edition}
 	}
 	w.head = head
-	if w.ledger, err = w.shelf.load(ctx); err != nil {
+	w.ledger, err = w.shelf.load(ctx)
+	if errors.Is(err, errDamaged) {
+		w.ledger, err = w.recover(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if w.ledger == nil {
@@ -103,6 +107,43 @@ func (w *writer) start(ctx context.Context) (err error) {
 		return err
 	}
 	return w.shelf.sweep(ctx, w.ledger)
+}
+
+// recover makes the manifest anew where it does not hold together: of what is stored, all of it as half
+// written, so that the publication writes it again or removes it. That happens where a node with a
+// clock that was ahead took the root: where replicas differ afterwards, the engine takes that one for
+// the latest, and its pages are gone.
+func (w *writer) recover(ctx context.Context) (*ledger, error) {
+	s, l := w.shelf, newLedger()
+	content, there, err := s.content(ctx, s.rootID())
+	if err != nil && !errors.Is(err, errDamaged) {
+		return nil, err
+	}
+	if there {
+		if l.root, err = decodeRoot(content); err != nil {
+			l.root = root{}
+		}
+	}
+	l.root.Epoch += 1 << 20 // pages that were written since this root are not to be met again
+	for _, log := range l.root.Logs {
+		n, err := s.replay(ctx, log, newLedger())
+		if err != nil && !errors.Is(err, errDamaged) {
+			return nil, err
+		}
+		l.records = append(l.records, n)
+	}
+	chunks, err := w.b.stored(ctx, s.name)
+	if err != nil {
+		return nil, err
+	}
+	for path, n := range chunks {
+		e := entry{state: pending, chunks: n}
+		l.values[path] = e.value()
+	}
+	for p := range pages {
+		l.touched[p] = true
+	}
+	return l, s.compact(ctx, l, unlocked{})
 }
 
 // next is a generation that no reader has seen: a repository that was removed
@@ -437,6 +478,9 @@ func (b *Backend) Remove(ctx context.Context, repository string) (err error) {
 	if err := w.usable(); err != nil {
 		return err
 	}
+	if err := w.shelf.dropParts(ctx); err != nil {
+		return err
+	}
 	return w.shelf.drop(ctx, w.ledger)
 }
 
@@ -465,7 +509,6 @@ func (b *Backend) objects(repository string, d *sharedindex.Document) (object, [
 	for i := range chunks {
 		props := map[string]any{
 			propRepository: repository, propPath: encodePath(at.Path), propOrdinal: i, propLanguage: d.Record.Class.Language,
-			propTerms: distinct(&d.Words[i]),
 		}
 		for f, name := range fieldProps {
 			if s := joined(d.Words[i][f]); s != "" {
@@ -487,16 +530,6 @@ func usableVector(v []float32) bool {
 		sum += x * x
 	}
 	return sum > 0 && sum < 1e30
-}
-
-// distinct are the terms of all fields, each once.
-func distinct(words *sharedindex.Words) string {
-	var all []string
-	for _, of := range words {
-		all = append(all, of...)
-	}
-	slices.Sort(all)
-	return joined(slices.Compact(all))
 }
 
 // countTerms counts the word terms by field, as lexical.Segment.FieldLen does:

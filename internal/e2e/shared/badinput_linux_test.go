@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"coderag-ls/engine/store/weaviate"
 	"coderag-ls/internal/sharedcluster"
 )
 
@@ -109,15 +110,15 @@ func TestSchema(t *testing.T) {
 	awaitStored(t, ctx, c, tenant, name, want)
 	classes, err := c.Nodes[0].Classes(ctx)
 	must(t, err)
-	changed := map[string]map[string]any{}
+	changed, current := map[string]map[string]any{}, fmt.Sprintf("schema %d", weaviate.Schema)
 	for class := range classes {
 		var schema map[string]any
 		must(t, c.Nodes[0].Call(ctx, "GET", "/v1/schema/"+class, nil, &schema))
 		was, _ := schema["description"].(string)
-		if !strings.Contains(was, "schema 1") {
+		if !strings.Contains(was, current) {
 			t.Fatalf("%s is described as %q", class, was)
 		}
-		schema["description"] = strings.Replace(was, "schema 1", "schema 99", 1)
+		schema["description"] = strings.Replace(was, current, "schema 99", 1)
 		must(t, c.Nodes[0].Call(ctx, "PUT", "/v1/schema/"+class, schema, nil))
 		schema["description"] = was
 		changed[class] = schema
@@ -145,33 +146,35 @@ func TestSchema(t *testing.T) {
 // TestTwoPublishers has two publish one repository at once.
 func TestTwoPublishers(t *testing.T) {
 	ctx, c := begin(t, 4*time.Minute)
-	const tenant, name = "two", "example.org/two"
-	u := newUser(t, ctx, c, tenant)
+	u := newUser(t, ctx, c, "two")
+	commit := meet(t, ctx, c, "example.org/two", u, u.with())
+	if all := u.list(); len(all) != 1 || all[0].Commit != commit || all[0].Publishing != "" {
+		t.Errorf("listed as %+v", all)
+	}
+}
+
+// meet has two users publish one repository at once: the one that comes later is refused, and
+// changes nothing. It returns the commit that was published.
+func meet(t *testing.T, ctx context.Context, c *sharedcluster.Cluster, name string, u, other *user) string {
+	t.Helper()
 	dirs := versions(t, corpus(t, "fastify")) // takes some seconds to publish
 	u.publish(name, "0", dirs[0])
-	other := u.with()
 	for i, dir := range dirs {
 		other.run(publishArgs(name, fmt.Sprint(i), dir, "--dry-run")...).wants(0) // so that it has nothing to index afterwards
 	}
-	now := 0
 	for attempt := 1; ; attempt++ {
 		commit := fmt.Sprint(attempt)
-		j := u.start(publishArgs(name, commit, dirs[1-now])...)
-		underWay(t, ctx, c, c.Nodes[0], tenant, j)
-		o := other.run(publishArgs(name, "late", dirs[now])...)
+		j := u.start(publishArgs(name, commit, dirs[1])...)
+		underWay(t, ctx, c, c.Nodes[0], u.tenant, j)
+		o := other.run(publishArgs(name, "late", dirs[0])...)
 		late := o.code == 0 && j.ended() // the first one was through before the other one came: that says nothing
 		j.wait().wants(0)
-		now = 1 - now
 		if late && attempt < 8 {
-			now = 1 - now
 			continue
 		}
 		o.wants(4, "being published by another process")
-		awaitStored(t, ctx, c, tenant, name, indexOf(t, ctx, dirs[now]))
-		if all := u.list(); len(all) != 1 || all[0].Commit != commit || all[0].Publishing != "" {
-			t.Errorf("listed as %+v", all)
-		}
-		return
+		awaitStored(t, ctx, c, u.tenant, name, indexOf(t, ctx, dirs[1]))
+		return commit
 	}
 }
 

@@ -50,16 +50,9 @@ func TestClocks(t *testing.T) {
 		awaitStored(t, ctx, c, tenant, name, want[n%2])
 	})
 	t.Run("a publisher with another clock lives", func(t *testing.T) {
-		n++
 		off := u.in(t).with()
 		off.binary = shifted(t, os.Getenv(programVariable), -36*time.Hour)
-		other := u.in(t).with()
-		other.run(publishArgs(name, "other", dirs[0], "--dry-run")...).wants(0) // so that it has nothing to index afterwards
-		j := off.start(publishArgs(name, fmt.Sprint(n), dirs[n%2])...)
-		underWay(t, ctx, c, c.Nodes[0], tenant, j)
-		other.run(publishArgs(name, "other", dirs[0])...).wants(4, "being published by another process")
-		j.wait().wants(0)
-		awaitStored(t, ctx, c, tenant, name, want[n%2])
+		meet(t, ctx, c, "example.org/larger", off, u.in(t).with())
 	})
 	engine, err := sharedcluster.Engine()
 	must(t, err)

@@ -1,12 +1,14 @@
 package shared_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -76,8 +78,28 @@ func heal(t testing.TB, ctx context.Context, c *sharedcluster.Cluster) {
 		}
 		must(t, n.Resume())
 	}
+	soon, cancel := context.WithTimeout(ctx, rejoin)
+	err := c.Await(soon)
+	cancel()
+	if err == nil {
+		return
+	}
+	// Nodes that were cut off from each other for longer than their gossip remembers do not
+	// look for each other again: whoever runs them starts the lonely one anew.
+	members := func(n *sharedcluster.Node) int {
+		var all struct{ Nodes []struct{} }
+		must(t, n.Call(ctx, "GET", "/v1/nodes?output=minimal", nil, &all))
+		return len(all.Nodes)
+	}
+	lonely := slices.MinFunc(c.Nodes, func(a, b *sharedcluster.Node) int { return cmp.Compare(members(a), members(b)) })
+	t.Logf("%s does not find the others by itself (%v): it is started anew", lonely.Name, err)
+	must(t, lonely.Kill())
+	must(t, lonely.Restart())
 	must(t, c.Await(ctx))
 }
+
+// rejoin is how long nodes have to find each other again.
+const rejoin = 45 * time.Second
 
 func start() (*world, error) {
 	dir, err := os.MkdirTemp("", "coderag-shared-")

@@ -26,11 +26,12 @@ type user struct {
 	host   *sharedcluster.Host // where it runs, nil for the tests' own place
 	cache  string
 	env    []string
+	tenant string
 }
 
 // newUser is one with the publisher's key.
 func newUser(tb testing.TB, ctx context.Context, c *sharedcluster.Cluster, tenant string) *user {
-	return &user{tb: tb, ctx: ctx, cache: tb.TempDir(), env: []string{
+	return &user{tb: tb, ctx: ctx, cache: tb.TempDir(), tenant: tenant, env: []string{
 		"CODERAG_SHARED_ENDPOINTS=" + strings.Join(c.Endpoints(), ","),
 		"CODERAG_SHARED_API_KEY=" + sharedcluster.AdminKey,
 		"CODERAG_SHARED_TENANT=" + tenant,

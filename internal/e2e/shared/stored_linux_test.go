@@ -23,6 +23,7 @@ type indexed struct {
 	entries map[string]sharedindex.Entry // by path
 	edition sharedindex.Edition
 	chunks  int
+	df      map[string]int // in how many chunks terms occur
 }
 
 func indexOf(t *testing.T, ctx context.Context, dir string) indexed {
@@ -32,9 +33,9 @@ func indexOf(t *testing.T, ctx context.Context, dir string) indexed {
 	ix, err := fitindex.Open(ctx, dir, t.TempDir(), model)
 	must(t, err)
 	defer func() { must(t, ix.Close()) }()
-	all, _, err := index.Entries(ix)
+	all, statistics, err := index.Entries(ix, nil)
 	must(t, err)
-	in := indexed{entries: map[string]sharedindex.Entry{}, edition: ix.Edition()}
+	in := indexed{entries: map[string]sharedindex.Entry{}, edition: ix.Edition(), df: statistics.DF}
 	for _, e := range all {
 		in.entries[e.Path] = e
 		in.chunks += e.Chunks
@@ -83,6 +84,17 @@ func stored(ctx context.Context, c *sharedcluster.Cluster, tenant, repository st
 		}
 		documents, postings := map[string]int{}, map[string]int{}
 		for class, tenants := range classes {
+			if strings.HasPrefix(class, "CoderagState") && len(want.entries) == 0 && slices.Contains(tenants, tenant) {
+				objects, err := n.Objects(ctx, class, tenant)
+				if err != nil {
+					say("%v", err)
+				}
+				for id, o := range objects {
+					if o.Properties["repository"] == repository {
+						say("%s still has the state %s", n.Name, id)
+					}
+				}
+			}
 			isDocument := strings.HasPrefix(class, "CoderagDocument")
 			if !isDocument && !strings.HasPrefix(class, "CoderagPosting") || !slices.Contains(tenants, tenant) {
 				continue
@@ -175,6 +187,15 @@ func contentsOf(ctx context.Context, n *sharedcluster.Node, tenant, repository s
 			case len(d.Record.File.Chunks) != e.Chunks || len(d.Vectors) != e.Chunks:
 				return fmt.Errorf("%s has %d chunks and %d vectors, the local index has %d", id.Path, len(d.Record.File.Chunks), len(d.Vectors), e.Chunks)
 			}
+		}
+	}
+	df, err := b.Frequencies(ctx, repository, slices.Collect(maps.Keys(want.df)))
+	if err != nil {
+		return err
+	}
+	for term, n := range want.df {
+		if df[term] != n {
+			return fmt.Errorf("%q is counted %d times, by the local index %d times", term, df[term], n)
 		}
 	}
 	return nil
