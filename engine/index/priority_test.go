@@ -354,8 +354,13 @@ func TestPauseInTheMiddle(t *testing.T) {
 	open := func() *index.Index {
 		return w.openWith(func(o *index.Options) { o.Gate, o.Inline, o.LowPriority = gate, inline, true })
 	}
+	gate.SetPaused(true)
 	ix := open()
-	sync(t, ix, true) // ends, though not all is done
+	if err := ix.Scanned(t.Context()); err != nil { // a scan queues what is in work again, to be looked at once more
+		t.Fatal(err)
+	}
+	gate.SetPaused(false)
+	sync(t, ix, false) // ends, though not all is done
 	part := ix.Coverage(ix.Snapshot())
 	for deadline := time.Now().Add(time.Minute); part.Indexed+part.Pending != n && time.Now().Before(deadline); {
 		runtime.Gosched() // what was in work when the pause began is published, then counted
