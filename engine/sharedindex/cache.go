@@ -1,10 +1,13 @@
 package sharedindex
 
 import (
-	"container/list"
 	"crypto/sha256"
+	"math"
 	"sync"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"coderag-ls/engine/file"
 )
@@ -31,19 +34,19 @@ type cache struct {
 	most  int64
 	fresh time.Duration // for how long what was read holds, whatever is published
 	bytes int64
-	order *list.List // of *kept, the one used last in front
-	at    map[slot]*list.Element
+	kept  *simplelru.LRU[slot, kept]
 }
 
 type kept struct {
-	slot       slot
 	generation uint64
 	read       *Read
 	when       time.Time
 }
 
 func newCache(most int64, fresh time.Duration) *cache {
-	return &cache{most: most, fresh: fresh, order: list.New(), at: map[slot]*list.Element{}}
+	c := &cache{most: most, fresh: fresh}
+	c.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ slot, k kept) { c.bytes -= k.read.size() }) // fails only for a size below 1
+	return c
 }
 
 // get returns what was read of a document, if that holds: the generation is the same, the text is the
@@ -51,17 +54,15 @@ func newCache(most int64, fresh time.Duration) *cache {
 func (c *cache) get(s slot, generation uint64, hash *file.Hash) *Read {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.at[s]
+	k, ok := c.kept.Get(s)
 	if !ok {
 		return nil
 	}
-	k := e.Value.(*kept)
 	same := hash != nil && k.read.Record.Hash == *hash || hash == nil && time.Since(k.when) <= c.fresh
 	if k.generation != generation && !same {
-		c.remove(e)
+		c.kept.Remove(s)
 		return nil
 	}
-	c.order.MoveToFront(e)
 	return k.read
 }
 
@@ -69,83 +70,37 @@ func (c *cache) get(s slot, generation uint64, hash *file.Hash) *Read {
 func (c *cache) put(s slot, generation uint64, r *Read, when time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.at[s]; ok {
-		c.remove(e)
-	}
+	c.kept.Remove(s)
 	if r.size() > c.most/4 {
 		return // it would push out too much
 	}
-	c.at[s] = c.order.PushFront(&kept{s, generation, r, when})
+	c.kept.Add(s, kept{generation, r, when})
 	for c.bytes += r.size(); c.bytes > c.most; {
-		c.remove(c.order.Back())
+		c.kept.RemoveOldest()
 	}
-}
-
-func (c *cache) remove(e *list.Element) {
-	k := c.order.Remove(e).(*kept)
-	delete(c.at, k.slot)
-	c.bytes -= k.read.size()
 }
 
 func (c *cache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.order.Init()
-	clear(c.at)
-	c.bytes = 0
+	c.kept.Purge()
 }
 
 // maxQuestions bounds how many questions' lists are kept: some 40 kB each.
 const maxQuestions = 32
 
-// lists keeps what questions found last. It is safe for concurrent use.
-type lists struct {
-	mu    sync.Mutex
-	order *list.List // of *listed, the one used last in front
-	at    map[question]*list.Element
-}
-
 // question is a digest of what was asked, and of which repositories.
 type question [sha256.Size]byte
 
+// listed is what a question found when it was asked.
 type listed struct {
-	question question
-	found    [][]Found
-	when     time.Time
+	lists [][]Found
+	when  time.Time
 }
 
-func newLists() *lists { return &lists{order: list.New(), at: map[question]*list.Element{}} }
-
-// get returns what a question found, if that is not older than most.
-func (l *lists) get(q question, most time.Duration) ([][]Found, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e, ok := l.at[q]
-	if !ok || time.Since(e.Value.(*listed).when) > most {
-		return nil, false
-	}
-	l.order.MoveToFront(e)
-	return e.Value.(*listed).found, true
-}
-
-// put keeps what a question found when it was asked.
-func (l *lists) put(q question, found [][]Found, when time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if e, ok := l.at[q]; ok {
-		l.order.Remove(e)
-	}
-	l.at[q] = l.order.PushFront(&listed{q, found, when})
-	if l.order.Len() > maxQuestions {
-		delete(l.at, l.order.Remove(l.order.Back()).(*listed).question)
-	}
-}
-
-func (l *lists) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.order.Init()
-	clear(l.at)
+func newAsked() *lru.Cache[question, listed] {
+	c, _ := lru.New[question, listed](maxQuestions) // fails only for a size below 1
+	return c
 }
 
 // maxTerms bounds how many frequencies are kept.

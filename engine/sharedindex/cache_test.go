@@ -41,3 +41,32 @@ func TestF1WhatHolds(t *testing.T) {
 type weightless struct{}
 
 func (weightless) Size() int { return 1 }
+
+// TestF1Bounded: the cache keeps what was used last, and no more bytes than it may.
+func TestF1Bounded(t *testing.T) {
+	read := &Read{Prepared: weightless{}}
+	read.Text = string(make([]byte, 1000))
+	k := newCache(5*read.size(), time.Minute)
+	at := func(i int) slot { return slot{ID: ID{"r", string(rune('a' + i))}} }
+	holds := func(i int) bool { return k.get(at(i), 1, nil) != nil }
+	for i := range 8 {
+		k.put(at(i), 1, read, time.Now())
+		k.put(at(i), 1, read, time.Now()) // read by two at once
+		if !holds(0) {
+			t.Fatalf("the one used last went for number %d", i)
+		}
+	}
+	for i, want := range []bool{true, false, false, false, true, true, true, true} {
+		if holds(i) != want {
+			t.Errorf("number %d is kept: %v, want %v", i, holds(i), want)
+		}
+	}
+	big := &Read{Prepared: weightless{}}
+	big.Text = string(make([]byte, 3000))
+	if k.put(at(9), 1, big, time.Now()); holds(9) || !holds(0) {
+		t.Error("a file that would push out most of the others is kept")
+	}
+	if k.clear(); holds(0) || k.bytes != 0 {
+		t.Errorf("%d bytes are left of nothing", k.bytes)
+	}
+}

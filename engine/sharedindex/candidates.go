@@ -240,8 +240,8 @@ func (r *Reader) search(ctx context.Context, g *group, q *Query, terms []string)
 	if len(q.Terms) > 0 {
 		wg.Go(func() { g.df, errs[1] = r.frequencies(ctx, g, terms) })
 	}
-	var known bool
-	if g.lists, known = r.lists.get(asked, r.o.Fresh); known {
+	if found, ok := r.asked.Get(asked); ok && time.Since(found.when) <= r.o.Fresh {
+		g.lists = found.lists
 		wg.Wait()
 		return told(errs)
 	}
@@ -257,7 +257,7 @@ func (r *Reader) search(ctx context.Context, g *group, q *Query, terms []string)
 	if err := told(errs); err != nil {
 		return err
 	}
-	r.lists.put(asked, g.lists, when)
+	r.asked.Add(asked, listed{g.lists, when})
 	return nil
 }
 

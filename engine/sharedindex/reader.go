@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"coderag-ls/engine/file"
 )
 
@@ -82,7 +84,7 @@ type Reader struct {
 	backends map[Edition]Backend
 
 	cache *cache
-	lists *lists
+	asked *lru.Cache[question, listed]
 	terms *frequencies
 
 	answered  chan struct{} // closed once heads were read, or could not be
@@ -109,7 +111,7 @@ type manifest struct {
 // NewReader returns a reader, which begins to read what is published in the
 // background. Loaded waits for that.
 func NewReader(ctx context.Context, o ReaderOptions) *Reader {
-	r := &Reader{o: o, log: o.Logger, opening: make(chan struct{}, 1), answered: make(chan struct{}), backends: map[Edition]Backend{}, lists: newLists(), terms: newFrequencies(), manifests: map[string]*manifest{}}
+	r := &Reader{o: o, log: o.Logger, opening: make(chan struct{}, 1), answered: make(chan struct{}), backends: map[Edition]Backend{}, asked: newAsked(), terms: newFrequencies(), manifests: map[string]*manifest{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -176,7 +178,7 @@ func (r *Reader) Covered(repository, path string, hash file.Hash) (covered, know
 // Forget lets go of the files that were read, and of what was found.
 func (r *Reader) Forget() {
 	r.cache.clear()
-	r.lists.clear()
+	r.asked.Purge()
 }
 
 // backend returns the backend of an edition.

@@ -93,7 +93,7 @@ var owners = map[string][]string{
 	"github.com/fsnotify/fsnotify":           {"watcher"},
 	"github.com/gofrs/flock":                 {"engine/store/bunt", "engine/store/vectorcache"}, // each locks files of its own
 	"github.com/google/jsonschema-go":        {"mcp"},                                           // the schemas that the SDK takes
-	"github.com/hashicorp/golang-lru/v2":     {"engine/search/cached"},
+	"github.com/hashicorp/golang-lru/v2":     {"engine/search/cached", "engine/sharedindex"},    // answers here, files and lists of elsewhere there
 	"github.com/kljensen/snowball":           {"engine/lexical"},
 	"github.com/pelletier/go-toml/v2":        {"engine/config", "engine/graph"}, // settings, Cargo.toml
 	"github.com/prometheus/client_golang":    {"metrics"},
