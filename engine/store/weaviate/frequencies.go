@@ -161,15 +161,34 @@ func (s shelf) readParts(ctx context.Context, numbers []int) (map[int]part, erro
 	return parts, err
 }
 
+// count is how many parts there may be, 0 where there are none. Where the first is damaged, another tells: there
+// are a power of two.
+func (s shelf) count(ctx context.Context) (int, error) {
+	first, err := s.readParts(ctx, []int{0})
+	if err != nil || first[0].of > 0 {
+		return first[0].of, err
+	}
+	var numbers []int
+	for n := 1; n < maxParts; n *= 2 {
+		numbers = append(numbers, n)
+	}
+	others, err := s.readParts(ctx, numbers)
+	of := 0
+	for _, p := range others {
+		of = max(of, p.of)
+	}
+	return of, err
+}
+
 // Count writes how often terms occur.
 func (w *writer) Count(ctx context.Context, df map[string]int) error {
 	s := w.shelf
 	what := "writing how often words occur in " + s.name
-	first, err := s.readParts(ctx, []int{0})
+	of, err := s.count(ctx)
 	if err != nil {
 		return err
 	}
-	of := max(1, first[0].of)
+	of = max(1, of)
 	for of < maxParts && of*partTerms < len(df) {
 		of *= 2
 	}
@@ -198,12 +217,12 @@ func (w *writer) Count(ctx context.Context, df map[string]int) error {
 
 // dropParts removes what Count wrote.
 func (s shelf) dropParts(ctx context.Context) error {
-	first, err := s.readParts(ctx, []int{0})
-	if err != nil || len(first) == 0 {
+	of, err := s.count(ctx)
+	if err != nil {
 		return err
 	}
 	var ids []string
-	for i := 1; i < first[0].of; i++ {
+	for i := 1; i < of; i++ {
 		ids = append(ids, s.partID(i))
 	}
 	what := "removing how often words occur in " + s.name

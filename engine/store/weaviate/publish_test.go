@@ -170,18 +170,23 @@ func TestDamagedCounts(t *testing.T) {
 	before := state()
 	must(t, w.Count(t.Context(), map[string]int{"other": 1}))
 	damaged := 0
-	for id, now := range state() {
-		if now.Properties["data"] == before[id].Properties["data"] {
-			continue
-		}
-		damaged++
-		now.Properties["data"] = base64.StdEncoding.EncodeToString([]byte("nonsense"))
-		raw(t, o, http.MethodPut, "/v1/objects/"+o.Prefix+"State/"+id+"?consistency_level=ALL", map[string]any{
-			"class": o.Prefix + "State", "tenant": o.Tenant, "id": id, "properties": now.Properties,
+	damage := func(s stored) {
+		t.Helper()
+		s.Properties["data"] = base64.StdEncoding.EncodeToString([]byte("nonsense"))
+		raw(t, o, http.MethodPut, "/v1/objects/"+o.Prefix+"State/"+s.ID+"?consistency_level=ALL", map[string]any{
+			"class": o.Prefix + "State", "tenant": o.Tenant, "id": s.ID, "properties": s.Properties,
 		}, nil)
 	}
-	if damaged == 0 {
-		t.Fatal("nothing was counted")
+	var first stored // of the parts: few words need no more
+	for id, now := range state() {
+		if now.Properties["data"] != before[id].Properties["data"] {
+			damaged++
+			first = now
+			damage(now)
+		}
+	}
+	if damaged != 1 {
+		t.Fatalf("%d objects hold a word", damaged)
 	}
 	if df, err := b.Frequencies(t.Context(), name, []string{"word", "other"}); err != nil || len(df) != 0 {
 		t.Errorf("told of what is damaged: %v, %v", df, err)
@@ -191,7 +196,31 @@ func TestDamagedCounts(t *testing.T) {
 	if df, err := b.Frequencies(t.Context(), name, slices.Collect(maps.Keys(want))); err != nil || !maps.Equal(df, want) {
 		t.Errorf("counted again: %v, %v, want %v", df, err, want)
 	}
+	// Of many parts the first is damaged: the others are found all the same.
+	many := map[string]int{}
+	for i := range 3000 {
+		many[fmt.Sprintf("word%d", i)] = i + 1
+	}
+	before = state()
+	must(t, w.Count(t.Context(), many))
+	var parts []string
+	for id := range state() {
+		if _, ok := before[id]; !ok {
+			parts = append(parts, id)
+		}
+	}
+	if len(parts) == 0 {
+		t.Fatal("3000 words take no more room than one")
+	}
+	damage(first)
 	must(t, w.Close())
+	must(t, b.Remove(t.Context(), name))
+	after := state()
+	for _, id := range append(parts, first.ID) {
+		if _, ok := after[id]; ok {
+			t.Errorf("%s is left of a repository that was removed", id)
+		}
+	}
 }
 
 // TestLostManifest takes a page of a manifest away, as it goes where a node's clock was wrong: readers
