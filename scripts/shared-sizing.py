@@ -4,7 +4,7 @@
     scripts/shared-sizing.py [docs/shared-index-measured.jsonl]
 
 Reads the lines that internal/sharedbench prints and extrapolates what grows with
-the number of chunks: per node, as the line through the first and the
+the number of chunks, how long a search for words takes too: per node, as the line through the first and the
 last size of a quantisation (what a node takes when it is empty is the rest). Standard library only. The
 prices are assumptions, given below; change them to yours.
 """
@@ -48,14 +48,15 @@ def slope(ms, value):
 
 def measured(by):
     print("Measured, per node of three\n")
-    print("| vectors | chunks | files | source text MB | disk MB | live heap MB | resident MB | chunks/s | words ms (p95) | nearest ms (p95) | 24 documents ms (p95) |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    print("| vectors | chunks | files | source text MB | disk MB | live heap MB | resident MB | chunks/s | words ms (p95) | nearest ms (p95) | 24 documents ms (p95) | words ms, just after publishing |")
+    print("|---|" + "--:|" * 11)
     for (index, quantization), ms in by.items():
         for m in ms:
-            t = m["millis"]
+            t = m["restMillis"]
             cells = [f"{m['chunks']:,}", f"{m['files']:,}", f"{m['textBytes'] / 1e6:.1f}", f"{disk(m) / 1e6:.0f}", f"{m['heapBytes'] / 1e6:.0f}",
                      f"{m['rssBytes'] / 1e6:.0f}", f"{m['chunksPerSecond']:.0f}"]
             cells += [f"{t[k][0]:.0f} ({t[k][1]:.0f})" for k in ("words", "nearest", "documents")]
+            cells += [f"{m['millis']['words'][0]:.0f} ({m['millis']['words'][1]:.0f})"]
             print(f"| {index} {quantization} | " + " | ".join(cells) + " |")
 
 
@@ -84,8 +85,8 @@ def parts(by):
 def extrapolated(by):
     print(f"\nExtrapolated: {REPLICAS} nodes that hold everything. Memory: live heap x {GC} and {CACHED:.0%} of the disk's content; "
           f"disk: content x {ROOM:g}; {MEMORY:g} EUR per GB of memory, {DISK:g} EUR per GB of SSD and month\n")
-    print("| vectors | chunks | heap bytes/chunk | heap GB | memory GB/node | disk GB/node | first publication, at the measured rate | EUR/month, all nodes |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    print("| vectors | chunks | heap bytes/chunk | heap GB | memory GB/node | disk GB/node | first publication, at the measured rate | words ms | EUR/month, all nodes |")
+    print("|---|" + "--:|" * 8)
     base = next((ms for ms in by.values() if len(ms) > 1), None)
     if base is None:
         sys.exit("shared-sizing: no quantisation was measured at two sizes, so that nothing can be extrapolated")
@@ -107,8 +108,9 @@ def extrapolated(by):
             content = disk(ms[0]) + slope(ms, disk) * n
             memory = math.ceil((live * GC + content * CACHED) / GB)
             space = math.ceil(content * ROOM / GB)
+            words = ms[0]["restMillis"]["words"][0] + slope(ms, lambda m: m["restMillis"]["words"][0]) * n
             cost = REPLICAS * (memory * MEMORY + space * DISK)
-            print(f"| {index} {quantization} | {n:,} | {heap:,.0f} | {live / GB:.1f} | {memory:,} | {space:,} | {n / rate / 3600:,.1f} h | {cost:,.0f} |")
+            print(f"| {index} {quantization} | {n:,} | {heap:,.0f} | {live / GB:.1f} | {memory:,} | {space:,} | {n / rate / 3600:,.1f} h | {words:,.0f} | {cost:,.0f} |")
 
 
 def main():

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// wordPostings and nearPostings are the lengths of the two lists.
-	wordPostings = 300
-	nearPostings = 150
+	// WordPostings and NearPostings are the lengths of the two lists that a question asks for.
+	WordPostings = 300
+	NearPostings = 150
 	// maxDocuments bounds the files that are read for one question. What these three lose against
 	// a local index is measured in sharedindextest.
 	maxDocuments = 128
@@ -248,10 +248,10 @@ func (r *Reader) search(ctx context.Context, g *group, q *Query, terms []string)
 	when := time.Now()
 	g.lists = make([][]Found, 1+len(vectors))
 	if len(q.Terms) > 0 {
-		wg.Go(func() { g.lists[0], errs[0] = g.b.Words(ctx, in, q.Terms, wordPostings) })
+		wg.Go(func() { g.lists[0], errs[0] = g.b.Words(ctx, in, q.Terms, WordPostings) })
 	}
 	for i, v := range vectors {
-		wg.Go(func() { g.lists[1+i], errs[2+i] = g.b.Nearest(ctx, in, v, nearPostings) })
+		wg.Go(func() { g.lists[1+i], errs[2+i] = g.b.Nearest(ctx, in, v, NearPostings) })
 	}
 	wg.Wait()
 	if err := told(errs); err != nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // options say what is measured.
@@ -21,6 +22,7 @@ type options struct {
 	sizes               []int
 	index, quantization string
 	memory, questions   int
+	rest                time.Duration
 }
 
 func main() {
@@ -32,6 +34,7 @@ func main() {
 	flag.StringVar(&o.quantization, "quantization", "rq", "rq, sq, bq or none")
 	flag.IntVar(&o.memory, "memory", 900, "GOMEMLIMIT of each node, in `MiB`")
 	flag.IntVar(&o.questions, "questions", 200, "searches per measurement")
+	flag.DurationVar(&o.rest, "rest", 20*time.Second, "how long the nodes rest before searches are measured again")
 	flag.Parse()
 	if o.corpus == "" {
 		fmt.Fprintln(os.Stderr, "sharedbench: -corpus names no folder")
