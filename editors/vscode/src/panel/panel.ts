@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 
 import { offerEditorModel } from '../ai/complete';
 import type { Ctx } from '../ctx';
+import { latest } from '../latest';
 import * as ext from '../lsp_ext';
 import { Opener, uriOf } from '../places';
 import type { Recent } from '../recent';
@@ -27,6 +28,8 @@ export class AnswerPanel implements vscode.Disposable {
   private running: vscode.CancellationTokenSource | undefined;
   private readonly opener = new Opener(() => this.panel?.viewColumn);
   private readonly disposables: vscode.Disposable[] = [];
+  // The theme and its name change one after the other: two files may be read at once.
+  private readonly sendColors = latest(() => tokenColors(this.ctx.log), (colors) => this.post({ type: 'colors', colors }));
 
   constructor(private readonly ctx: Ctx, private readonly recent: Recent) {
     this.disposables.push(
@@ -219,11 +222,6 @@ export class AnswerPanel implements vscode.Disposable {
 
   private sendAll(): void {
     this.post({ type: 'conversation', turns: this.conversation.turns, recent: this.questions() });
-  }
-
-  private async sendColors(): Promise<void> {
-    if (!this.ready) return;
-    this.post({ type: 'colors', colors: await tokenColors(this.ctx.log) });
   }
 
   dispose(): void {
