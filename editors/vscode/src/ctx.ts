@@ -22,6 +22,7 @@ export class Ctx implements vscode.Disposable {
 
   private connection: Connection | undefined;
   private starting: Promise<void> | undefined;
+  private restarting: Promise<void> = Promise.resolve();
   private changed = new vscode.EventEmitter<void>();
   /** The server's state or the index's changed. */
   readonly onChanged = this.changed.event;
@@ -86,9 +87,10 @@ export class Ctx implements vscode.Disposable {
     this.set('stopped');
   }
 
-  async restart(): Promise<void> {
-    await this.stop();
-    await this.start();
+  /** One restart comes after the other: the first one's stop would else end what the second one started. */
+  restart(): Promise<void> {
+    this.restarting = this.restarting.then(() => this.stop()).then(() => this.start());
+    return this.restarting;
   }
 
   /** Sends a request, as soon as the server runs. */

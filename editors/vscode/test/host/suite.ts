@@ -270,6 +270,15 @@ const single: Case[] = [
     await assertCitationsHold(await ask(question));
   }],
 
+  ['two restarts at once end with a server that runs', async () => {
+    const a = await indexed();
+    const pid = a.status()!.ownedBy.pid;
+    await Promise.all([vscode.commands.executeCommand('coderag.restart'), vscode.commands.executeCommand('coderag.restart')]);
+    assert.equal(a.state(), 'running');
+    await until('another process serves', () => a.status() && a.status()!.ownedBy.pid !== pid);
+    await assertCitationsHold(await ask(question));
+  }],
+
   ['pause and resume', async () => {
     const a = await indexed();
     await vscode.commands.executeCommand('coderag.pause');

@@ -326,8 +326,13 @@ await step('a missing program is told, with what to do', async () => {
   const told = page.locator('.notifications-toasts .notification-list-item').filter({ hasText: 'There is no program at /nowhere/coderag-ls' }).first();
   await told.waitFor();
   await shot('missing');
-  await told.getByText('Open Setting').click();
-  await page.locator('.setting-item').filter({ hasText: 'Path' }).first().waitFor();
+  const setting = page.locator('.setting-item').filter({ hasText: 'Path' }).first();
+  await until('the setting is shown', async () => {
+    // The host loses a click on a message that it is still laying out; one that it takes closes the message.
+    if (await told.isVisible()) await told.getByText('Open Setting').click({ timeout: 5_000 }).catch(() => undefined);
+    await setting.waitFor({ timeout: 5_000 }).catch(() => undefined);
+    return setting.isVisible();
+  }, limit);
 });
 
 await editor.close();
