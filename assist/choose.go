@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"coderag-ls/engine/config"
 	"coderag-ls/engine/llm"
@@ -71,7 +69,7 @@ func (a *Asker) key(ctx context.Context) (string, error) {
 	if key, err := llm.FindKey(getenv, config.LLMKeyVariable, a.set.APIKeyFile); key != "" || err != nil {
 		return key, err
 	}
-	if u, err := url.Parse(a.set.BaseURL); err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), "api.openai.com") {
+	if openai.IsOpenAI(a.set.BaseURL) {
 		if key := getenv(config.OpenAIKeyVariable); key != "" {
 			return key, nil
 		}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -130,7 +128,7 @@ func embedKey(s config.Settings, getenv func(string) string) (string, error) {
 	if key, err := llm.FindKey(getenv, config.EmbedKeyVariable, s.Embed.APIKeyFile); key != "" || err != nil || getenv == nil {
 		return key, err
 	}
-	if u, err := url.Parse(s.Embed.BaseURL); err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), "api.openai.com") {
+	if openai.IsOpenAI(s.Embed.BaseURL) {
 		return getenv(config.OpenAIKeyVariable), nil
 	}
 	return "", nil

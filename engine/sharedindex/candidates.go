@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	// WordPostings and NearPostings are the lengths of the two lists that a question asks for.
+	// WordPostings is how many postings a question asks for by its words. What this, NearPostings and
+	// maxDocuments lose against a local index is measured in sharedindextest.
 	WordPostings = 300
+	// NearPostings is how many it asks for by each of its vectors.
 	NearPostings = 150
-	// maxDocuments bounds the files that are read for one question. What these three lose against
-	// a local index is measured in sharedindextest.
+	// maxDocuments bounds the files that are read for one question.
 	maxDocuments = 128
 	// fetchAtOnce are the documents of one read; fetchers read at the same time.
 	fetchAtOnce = 24

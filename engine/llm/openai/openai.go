@@ -102,6 +102,13 @@ func trusting(file string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
+// IsOpenAI reports whether an address is OpenAI's own, by a connection that proves it: the
+// key that is meant for OpenAI goes nowhere else.
+func IsOpenAI(base string) bool {
+	u, err := url.Parse(strings.TrimSpace(base))
+	return err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), "api.openai.com")
+}
+
 // CheckURL checks a base URL. A key is not sent unencrypted beyond this machine
 // and its own network.
 func CheckURL(base string, key bool) (*url.URL, error) {

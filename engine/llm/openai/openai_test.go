@@ -116,3 +116,25 @@ func TestUnknownParameters(t *testing.T) {
 		t.Errorf("%v after %d requests", err, len(s.Requests()))
 	}
 }
+
+// TestIsOpenAI: the key that is meant for OpenAI is sent to no look-alike.
+func TestIsOpenAI(t *testing.T) {
+	for base, want := range map[string]bool{
+		"https://api.openai.com/v1":                     true,
+		"https://API.OpenAI.com":                        true,
+		"https://api.openai.com:443/v1":                 true,
+		"http://api.openai.com/v1":                      false,
+		"https://api.openai.com.example.org/v1":         false,
+		"https://example.org/api.openai.com":            false,
+		"https://api.openai.com@example.org/v1":         false,
+		"https://eu.api.openai.com/v1":                  false,
+		"https://example.org/?u=https://api.openai.com": false,
+		"api.openai.com":                                false,
+		"":                                              false,
+		"https://api.openai.com\x00/":                   false,
+	} {
+		if got := openai.IsOpenAI(base); got != want {
+			t.Errorf("%q: %v, want %v", base, got, want)
+		}
+	}
+}
