@@ -29,7 +29,7 @@ export class AnswerPanel implements vscode.Disposable {
   private readonly opener = new Opener(() => this.panel?.viewColumn);
   private readonly disposables: vscode.Disposable[] = [];
   // The theme and its name change one after the other: two files may be read at once.
-  private readonly sendColors = latest(() => tokenColors(this.ctx.log), (colors) => this.post({ type: 'colors', colors }));
+  private readonly readColors = latest(() => tokenColors(this.ctx.log), (colors) => this.post({ type: 'colors', colors }));
 
   constructor(private readonly ctx: Ctx, private readonly recent: Recent) {
     this.disposables.push(
@@ -222,6 +222,10 @@ export class AnswerPanel implements vscode.Disposable {
 
   private sendAll(): void {
     this.post({ type: 'conversation', turns: this.conversation.turns, recent: this.questions() });
+  }
+
+  private async sendColors(): Promise<void> {
+    if (this.ready) await this.readColors();
   }
 
   dispose(): void {
